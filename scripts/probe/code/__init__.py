@@ -1,0 +1,1 @@
+"""What PROBE knows of source code: languages, roles of paths, units, tokens."""

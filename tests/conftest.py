@@ -1,0 +1,99 @@
+"""What all tests share: small environments, and the suites that need an engine.
+
+A marker of ``ENGINES`` says that a test needs something beyond Python and git. With ``CI=true`` such
+a test always runs, and fails where the engine is missing; elsewhere it is left out where the
+engine is missing, and the run's last lines name the suite and how to get it.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Engine(NamedTuple):
+    """Something that a suite needs."""
+
+    available: Callable[[], bool]
+    remedy: str
+
+
+def _index_answers() -> bool:
+    """Whether pip's package index answers; its address is pip's own setting."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", os.devnull]
+    try:
+        socket.setdefaulttimeout(5)
+        probe = subprocess.run(
+            [*command, "six==0"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return "from versions: 0." in probe.stderr or "from versions: 1." in probe.stderr
+
+
+ENGINES = {
+    "node": Engine(lambda: shutil.which("node") is not None, "install Node.js 20 or newer"),
+    "tmpfs": Engine(
+        lambda: os.geteuid() == 0 and sys.platform == "linux",
+        "run as root on Linux: a file system of 1 MB is mounted for the full-disk tests",
+    ),
+    "registry": Engine(_index_answers, "connect to a package index that pip can reach"),
+}
+
+_left_out: Counter[str] = Counter()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, engine in ENGINES.items():
+        config.addinivalue_line("markers", f"{name}: to run it, {engine.remedy}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if os.environ.get("CI") == "true":
+        return
+    wanted = {name for name in ENGINES for item in items if item.get_closest_marker(name)}
+    missing = {name for name in wanted if not ENGINES[name].available()}
+    kept, removed = [], []
+    for item in items:
+        lacks = [name for name in sorted(missing) if item.get_closest_marker(name)]
+        _left_out.update(lacks)
+        (removed if lacks else kept).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=removed)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for name, number in sorted(_left_out.items()):
+        remedy = ENGINES[name].remedy
+        terminalreporter.write_line(f"did not run: suite '{name}' ({number} tests); {remedy}")
+
+
+@pytest.fixture
+def run_python(tmp_path):
+    """Run code in a new interpreter in ``tmp_path``."""
+
+    def run(code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+        )
+
+    return run
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A file system of 1 MB; needs the marker ``tmpfs``."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)], check=True)
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
