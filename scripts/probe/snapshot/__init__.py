@@ -1,0 +1,1 @@
+"""The snapshot as finders get it: which files are audited, and the plan of passes."""
