@@ -1,0 +1,1 @@
+"""Figures and their intervals; each docstring states its formula."""

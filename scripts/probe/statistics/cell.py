@@ -1,0 +1,112 @@
+"""The figures of one cell: one run on one repository."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from probe import __version__
+from probe.records import Bug, CellMetrics, Finding, Judgement, PassResult
+from probe.statistics.intervals import wilson
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class CellIdentity:
+    """What a cell is of, and the hashes that it is traced by."""
+
+    repo: str
+    run: str
+    kind: str
+    model: str | None
+    effort: str | None
+    reference_sha256: str
+    config_sha256: str
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """``part / whole``; None for 0/0 and whenever the whole is empty."""
+    return part / whole if whole else None
+
+
+def f1_score(precision: float | None, recall: float | None) -> float | None:
+    """Harmonic mean 2PR / (P + R); 0 where both are 0, None where either is unknown."""
+    if precision is None or recall is None:
+        return None
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
+def compute_cell(
+    identity: CellIdentity,
+    bugs: Sequence[Bug],
+    findings: Sequence[Finding],
+    judgements: Iterable[Judgement],
+    results: Sequence[PassResult],
+    files_audited: int,
+) -> CellMetrics:
+    """The cell's row: recall and precision count items matched at least once, never pairs.
+
+    Bounds are Wilson's at 95 %; F1's are those of the lower and of the upper bounds together. A
+    run in which every pass failed has no recall: its failure is not "found nothing".
+    """
+    judged = list(judgements)
+    matched_bugs = {judgement.right for judgement in judged if judgement.match}
+    matched_findings = {judgement.left for judgement in judged if judgement.match}
+    failed = sum(result.status != "ok" for result in results)
+    searched = failed < len(results)
+    bug_trials = len(bugs) if searched else 0
+    recall = ratio(len(matched_bugs), bug_trials)
+    precision = ratio(len(matched_findings), len(findings))
+    recall_bounds = wilson(len(matched_bugs), bug_trials) if bug_trials else None
+    precision_bounds = wilson(len(matched_findings), len(findings))
+    recall_low, recall_high = recall_bounds or (None, None)
+    precision_low, precision_high = precision_bounds or (None, None)
+    usages = [result.usage for result in results]
+    read = [result.files_read for result in results]
+    return CellMetrics(
+        repo=identity.repo,
+        run=identity.run,
+        kind=identity.kind,
+        model=identity.model,
+        effort=identity.effort,
+        bugs=len(bugs),
+        findings=len(findings),
+        matched_bugs=len(matched_bugs),
+        matched_findings=len(matched_findings),
+        recall=recall,
+        recall_low=recall_low,
+        recall_high=recall_high,
+        precision=precision,
+        precision_low=precision_low,
+        precision_high=precision_high,
+        f1=f1_score(precision, recall),
+        f1_low=f1_score(precision_low, recall_low),
+        f1_high=f1_score(precision_high, recall_high),
+        cost_usd=add_known(usage.usd for usage in usages),
+        input_tokens=add_known(
+            tokens
+            for usage in usages
+            for tokens in (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+        ),
+        output_tokens=add_known(usage.output_tokens for usage in usages),
+        wall_s=round(sum(result.wall_s for result in results), 3),
+        passes=len(results),
+        passes_failed=failed,
+        rejected_findings=sum(len(result.rejected) for result in results),
+        reference_sha256=identity.reference_sha256,
+        config_sha256=identity.config_sha256,
+        probe_version=__version__,
+        suppressed_findings=sum(result.suppressed for result in results),
+        unjudged_pairs=sum(judgement.match is None for judgement in judged),
+        files_audited=files_audited,
+        files_read=add_known(read),
+        files_skipped=sum(len(result.files_skipped) for result in results),
+        files_timed_out=sum(len(result.files_timed_out) for result in results),
+    )
+
+
+def add_known(values: Iterable[N | None]) -> N | None:
+    """Sum in which unknown stays unknown: None + 3 = 3, None + None = None."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,138 @@
+import pytest
+
+from probe.records import Bug, Finding, Judgement, Location, PassResult, Provenance, Usage
+from probe.statistics.cell import CellIdentity, add_known, compute_cell, f1_score
+from probe.statistics.intervals import wilson
+
+IDENTITY = CellIdentity("demo", "ruff", "analyzer", "ruff 1", None, "r", "c")
+PROVENANCE = Provenance(engine="ruff", engine_version="1", probe_version="0")
+
+
+def bug(name):
+    return Bug(
+        id=name,
+        repo="demo",
+        title="t",
+        description="d",
+        primary=Location(path="a.py", first=1, last=1),
+        unit=None,
+        snippet="",
+        severity="medium",
+        suggested_fix="",
+        candidates=("a" * 12 + "-1",),
+        fix_commits=("a" * 40,),
+        fix_rank=1,
+        provenance=PROVENANCE,
+    )
+
+
+def finding(name):
+    return Finding(
+        id=name,
+        repo="demo",
+        run="ruff",
+        pass_id="all",
+        title="t",
+        description="d",
+        path="a.py",
+        first=1,
+        last=1,
+        snippet="",
+        raw={},
+    )
+
+
+def judgement(left, right, match):
+    return Judgement(
+        left=left, right=right, match=match, confidence=1, rationale="", provenance=PROVENANCE
+    )
+
+
+def result(status="ok", usage=None, **more):
+    return PassResult(
+        repo="demo",
+        run="ruff",
+        pass_id="all",
+        status=status,
+        error=None if status == "ok" else "crashed",
+        findings=(),
+        usage=usage or Usage(usd=0.0),
+        wall_s=1.5,
+        provenance=PROVENANCE,
+        **more,
+    )
+
+
+def cell(bugs=(), findings=(), judgements=(), results=None):
+    return compute_cell(IDENTITY, bugs, findings, judgements, results or [result()], 7)
+
+
+def test_items_are_counted_once_however_many_pairs_match():
+    row = cell(
+        [bug("b1"), bug("b2"), bug("b3"), bug("b4")],
+        [finding("f1"), finding("f2"), finding("f3")],
+        [
+            judgement("f1", "b1", True),
+            judgement("f1", "b2", True),
+            judgement("f2", "b1", True),
+            judgement("f3", "b3", False),
+        ],
+    )
+    assert (row.matched_bugs, row.matched_findings) == (2, 2)
+    assert row.recall == 0.5
+    assert row.precision == pytest.approx(2 / 3)
+    assert row.f1 == pytest.approx(4 / 7)
+
+
+def test_wilson_against_published_values():
+    # Newcombe 1998, Statistics in Medicine 17, table I: 81/263 and 15/148, method 3
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
+    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+    assert wilson(0, 0) is None
+
+
+def test_silence_has_no_precision_and_nothing_to_find_has_no_recall():
+    silent = cell([bug("b1")], [])
+    assert (silent.recall, silent.precision, silent.f1) == (0.0, None, None)
+    assert silent.precision_low is None
+    empty = cell([], [finding("f1")])
+    assert (empty.recall, empty.precision, empty.f1) == (None, 0.0, None)
+
+
+def test_a_run_that_failed_altogether_found_not_nothing_but_unknown():
+    row = cell([bug("b1")], [], results=[result("failed"), result("timeout")])
+    assert (row.passes, row.passes_failed) == (2, 2)
+    assert row.recall is None
+    assert row.recall_low is None
+
+
+def test_unjudged_pairs_are_neither_yes_nor_no():
+    row = cell([bug("b1")], [finding("f1")], [judgement("f1", "b1", None)])
+    assert (row.unjudged_pairs, row.matched_bugs) == (1, 0)
+
+
+def test_costs_add_and_unknown_stays_unknown():
+    known = result(usage=Usage(input_tokens=5, cache_read_tokens=7, output_tokens=2, usd=0.5))
+    row = cell(results=[known, result(usage=Usage())])
+    assert (row.input_tokens, row.output_tokens, row.cost_usd) == (12, 2, 0.5)
+    assert cell(results=[result(usage=Usage())]).cost_usd is None
+    assert cell().input_tokens is None
+
+
+def test_coverage_is_counted():
+    row = cell(results=[result(files_read=5, files_skipped=("a.py",), files_timed_out=("b.py",))])
+    assert (row.files_audited, row.files_read, row.files_skipped, row.files_timed_out) == (
+        7,
+        5,
+        1,
+        1,
+    )
+
+
+def test_f1_edges():
+    assert f1_score(0.0, 0.0) == 0.0
+    assert f1_score(None, 1.0) is None
+    assert f1_score(1.0, 0.5) == pytest.approx(2 / 3)
+    assert add_known([None, 3]) == 3
+    assert add_known([None, None]) is None
