@@ -1,0 +1,52 @@
+"""What a build is configured with: types, defaults, units and meanings live here and only here."""
+
+from probe.config.benchmark import Benchmark, Cell, Named
+from probe.config.document import config_markdown, generate, schemas_by_name
+from probe.config.inventory import SERIES_PREFIX, Repository, read_inventory
+from probe.config.loader import load_config, read_models, read_runs
+from probe.config.models import ModelEntry
+from probe.config.names import MAX_NAME_LENGTH, NAME_PATTERN
+from probe.config.runs import AnalyzerRun, AnalyzerTool, LanguageKey, Run, SarifRun
+from probe.config.settings import (
+    DecisionSettings,
+    DeduplicateSettings,
+    MatchingSettings,
+    PlanSettings,
+    ReferenceSettings,
+    Settings,
+    SnapshotSettings,
+    Stage,
+    Thresholds,
+)
+
+__all__ = [
+    "MAX_NAME_LENGTH",
+    "NAME_PATTERN",
+    "SERIES_PREFIX",
+    "AnalyzerRun",
+    "AnalyzerTool",
+    "Benchmark",
+    "Cell",
+    "DecisionSettings",
+    "DeduplicateSettings",
+    "LanguageKey",
+    "MatchingSettings",
+    "ModelEntry",
+    "Named",
+    "PlanSettings",
+    "ReferenceSettings",
+    "Repository",
+    "Run",
+    "SarifRun",
+    "Settings",
+    "SnapshotSettings",
+    "Stage",
+    "Thresholds",
+    "config_markdown",
+    "generate",
+    "load_config",
+    "read_inventory",
+    "read_models",
+    "read_runs",
+    "schemas_by_name",
+]

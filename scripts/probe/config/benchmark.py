@@ -1,0 +1,142 @@
+"""The validated configuration as one object: what the rest of PROBE reads instead of raw keys."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from probe.config.inventory import Repository
+from probe.config.models import ModelEntry
+from probe.config.names import suggestion
+from probe.config.runs import AnalyzerRun, SarifRun
+from probe.config.settings import Settings
+from probe.errors import ConfigError
+
+_TARGET = re.compile(r"^(?:\./)?results/(?P<repo>[^/]+)/(?P<part>[^/]+)(?P<rest>/.*)?$")
+_METRICS = ".metrics.csv"
+_SHARED_FOLDERS = frozenset({"snapshot", "reference"})
+_UNSCORED = frozenset({"licence", "notes", "truth"})
+
+
+class Cell(NamedTuple):
+    """One run on one repository."""
+
+    repo: str
+    """Key of the repository."""
+    run: str
+    """Key of the run."""
+
+
+class Named(NamedTuple):
+    """What a target names."""
+
+    repo: str
+    """Key of the repository."""
+    run: str | None
+    """Key of the run; None for what all runs share."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Settings, repositories, runs and models, checked against each other."""
+
+    settings: Settings
+    """The settings of the build."""
+    repositories: Mapping[str, Repository]
+    """All repositories of the inventory, in its order; ``settings.repositories`` are built."""
+    runs: Mapping[str, AnalyzerRun | SarifRun]
+    """All runs that are defined, in the file's order; ``settings.runs`` are built."""
+    models: Mapping[str, ModelEntry]
+    """All models that are defined, in the file's order."""
+
+    def cells(self) -> list[Cell]:
+        """The configured cells, repository by repository; runs without its languages left out."""
+        return [
+            Cell(repo, run)
+            for repo in self.settings.repositories
+            for run in self.settings.runs
+            if self.why_no_cell(repo, run) is None
+        ]
+
+    def why_no_cell(self, repo: str, run: str) -> str | None:
+        """Why a run does not apply to a repository, in words; None where it does.
+
+        Raises:
+            KeyError: no such repository or run.
+        """
+        settings = self.runs[run]
+        languages = self.repositories[repo].languages
+        if settings.repositories and repo not in settings.repositories:
+            return f"run {run!r} is for {', '.join(settings.repositories)} only, not for {repo!r}"
+        if settings.languages and not set(settings.languages) & set(languages):
+            return (
+                f"run {run!r} reads {', '.join(settings.languages)}, "
+                f"but {repo!r} has {', '.join(languages)}"
+            )
+        return None
+
+    def cell_config(self, repo: str, run: str) -> dict[str, object]:
+        """All configuration that can change a cell's figures, as JSON values.
+
+        The plan is not part of it: runs of the present kinds read the whole snapshot at once.
+
+        Raises:
+            KeyError: no such repository or run.
+        """
+        return {
+            "repo": repo,
+            "run": run,
+            "settings": self.runs[run].model_dump(mode="json"),
+            "repository": self.repositories[repo].model_dump(mode="json", exclude=set(_UNSCORED)),
+            "snapshot": self.settings.snapshot.model_dump(mode="json"),
+            "reference": self.settings.reference.model_dump(mode="json"),
+            "matching": self.settings.matching.model_dump(mode="json"),
+        }
+
+    def check_target(self, target: str) -> Named:
+        """The repository and the run that a file under ``results/{repo}/`` belongs to.
+
+        Raises:
+            ConfigError: no such repository or run, or the run does not apply to the repository.
+        """
+        match = _TARGET.match(target)
+        if match is None:
+            raise ConfigError(f"{target}: expected a file under results/REPOSITORY/")
+        repo, part, inside = match["repo"], match["part"], match["rest"] is not None
+        if repo not in self.repositories:
+            hint = suggestion(repo, self.repositories)
+            raise ConfigError(
+                f"{target}: unknown repository {repo!r}{hint} "
+                f"(repositories are defined in {self.settings.inventory})"
+            )
+        run = _run_of(target, part, inside, self.runs)
+        if run is None:
+            return Named(repo, None)
+        return Named(repo, self._applicable(target, repo, run))
+
+    def _applicable(self, target: str, repo: str, run: str) -> str:
+        if run not in self.runs:
+            hint = suggestion(run, self.runs)
+            raise ConfigError(
+                f"{target}: unknown run {run!r}{hint} "
+                f"(runs are defined in {self.settings.runs_file})"
+            )
+        reason = self.why_no_cell(repo, run)
+        if reason is not None:
+            raise ConfigError(f"{target}: {reason}")
+        return run
+
+
+def _run_of(target: str, part: str, inside: bool, runs: Mapping[str, object]) -> str | None:
+    """The run that the second part of a target names, None where all runs share the file."""
+    if part.endswith(_METRICS) and not inside:
+        return part.removesuffix(_METRICS)
+    stem = part.partition(".")[0]
+    if "." in part:
+        if stem in runs and not inside:
+            right = target.removesuffix(part) + stem + _METRICS
+            raise ConfigError(f"{target}: no file of the workflow; did you mean {right!r}?")
+        return None
+    if part in _SHARED_FOLDERS:
+        return None
+    return part

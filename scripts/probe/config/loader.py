@@ -1,0 +1,173 @@
+"""From the configuration files to one validated :class:`Benchmark`, or one line that says why not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from probe.config.base import KeyPath, dotted, first_problem
+from probe.config.benchmark import Benchmark
+from probe.config.inventory import read_inventory
+from probe.config.models import ModelEntry
+from probe.config.names import ModelName, RunName, suggestion
+from probe.config.runs import RUN_ADAPTER, RUN_KINDS, AnalyzerRun, SarifRun
+from probe.config.settings import Settings
+from probe.config.strict_yaml import YamlFile, read_yaml
+from probe.errors import ConfigError
+
+T = TypeVar("T")
+
+_ABSENT = object()
+
+
+def load_config(
+    config: Mapping[str, Any], root: Path, source_files: Sequence[str | Path] = ()
+) -> Benchmark:
+    """Validate a configuration and everything that it names, before any work.
+
+    Args:
+        config: the merged settings, as Snakemake hands them over (files and ``--config``).
+        root: the workflow's folder; relative paths inside the configuration start here.
+        source_files: the files that were merged, in order of growing precedence; they are read
+            again to find keys given twice, and to say in which line a value stands.
+
+    Raises:
+        ConfigError: anything is unknown, missing, of the wrong type or given twice.
+    """
+    origin = _Origin(
+        config, [read_yaml(Path(file), _shown(Path(file), root)) for file in source_files]
+    )
+    settings = _validate_settings(config, origin)
+    runs = read_runs(root / settings.runs_file, settings.runs_file)
+    repositories = read_inventory(root / settings.inventory, settings.inventory)
+    models = read_models(root / settings.models_file, settings.models_file)
+    _check_names(origin, "repositories", settings.repositories, repositories, settings.inventory)
+    _check_names(origin, "runs", settings.runs, runs, settings.runs_file)
+    _check_restrictions(root, settings, runs, repositories)
+    return Benchmark(settings, repositories, runs, models)
+
+
+def read_runs(path: Path, shown: str) -> dict[str, AnalyzerRun | SarifRun]:
+    """All runs of ``runs.yaml`` by name, in the file's order.
+
+    Raises:
+        ConfigError: the file cannot be read, or a name or run in it is not valid.
+    """
+    return _read_entries(path, shown, TypeAdapter(RunName), RUN_ADAPTER)
+
+
+def read_models(path: Path, shown: str) -> dict[str, ModelEntry]:
+    """All models of ``models.yaml`` by name, in the file's order; a file of comments has none.
+
+    Raises:
+        ConfigError: the file cannot be read, or a name or model in it is not valid.
+    """
+    return _read_entries(path, shown, TypeAdapter(ModelName), TypeAdapter(ModelEntry))
+
+
+def _read_entries(
+    path: Path, shown: str, names: TypeAdapter[str], entries: TypeAdapter[T]
+) -> dict[str, T]:
+    file = read_yaml(path, shown)
+    checked: dict[str, T] = {}
+    for name, entry in file.data.items():
+        try:
+            names.validate_python(name)
+            checked[name] = entries.validate_python(entry)
+        except ValidationError as error:
+            inner, problem = first_problem(error)
+            # Pydantic names the kind of a run first in the path of its errors; the file does not
+            path_in_file = (name, *(inner[1:] if inner[:1] and inner[0] in RUN_KINDS else inner))
+            where = file.where(path_in_file)
+            raise ConfigError(f"{where}: {dotted(path_in_file)}: {problem}") from error
+    return checked
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where a setting comes from: the last file that gives the value which holds, or the command."""
+
+    config: Mapping[str, Any]
+    files: Sequence[YamlFile]
+
+    def where(self, path: KeyPath) -> str:
+        for file in reversed(self.files):
+            if path in file.lines and _same(_at(file.data, path), _at(self.config, path)):
+                return file.where(path)
+        if _at(self.config, path) is _ABSENT:
+            return self.where(path[:-1]) if len(path) > 1 else self.last
+        return "--config" if self.files else self.last
+
+    @property
+    def last(self) -> str:
+        return self.files[-1].shown if self.files else "configuration"
+
+
+def _same(in_file: Any, merged: Any) -> bool:
+    """Whether a file's value is the one that holds; mappings are merged from several files."""
+    both_mappings = isinstance(in_file, Mapping) and isinstance(merged, Mapping)
+    return both_mappings or repr(in_file) == repr(merged)  # repr: NaN does not equal itself
+
+
+def _at(value: Any, path: KeyPath) -> Any:
+    for part in path:
+        if isinstance(value, Mapping):
+            value = value.get(part, _ABSENT)
+        elif isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        else:
+            return _ABSENT
+    return value
+
+
+def _validate_settings(config: Mapping[str, Any], origin: _Origin) -> Settings:
+    try:
+        return Settings.model_validate(dict(config))
+    except ValidationError as error:
+        path, problem = first_problem(error)
+        prefix = f"{dotted(path)}: " if path else ""
+        raise ConfigError(f"{origin.where(path)}: {prefix}{problem}") from error
+
+
+def _check_names(
+    origin: _Origin, key: str, names: Sequence[str], known: Mapping[str, object], defined_in: str
+) -> None:
+    for place, name in enumerate(names):
+        if name not in known:
+            path: KeyPath = (key, place)
+            raise ConfigError(
+                f"{origin.where(path)}: {dotted(path)}: unknown {_singular(key)} {name!r}"
+                f"{suggestion(name, known)} ({key} are defined in {defined_in})"
+            )
+
+
+def _singular(key: str) -> str:
+    return {"repositories": "repository", "runs": "run"}[key]
+
+
+def _check_restrictions(
+    root: Path,
+    settings: Settings,
+    runs: Mapping[str, AnalyzerRun | SarifRun],
+    repositories: Mapping[str, object],
+) -> None:
+    for run, entry in runs.items():
+        for place, repo in enumerate(entry.repositories):
+            if repo not in repositories:
+                path: KeyPath = (run, "repositories", place)
+                file = read_yaml(root / settings.runs_file, settings.runs_file)
+                raise ConfigError(
+                    f"{file.where(path)}: {dotted(path)}: unknown repository {repo!r}"
+                    f"{suggestion(repo, repositories)} (repositories are defined in "
+                    f"{settings.inventory})"
+                )
+
+
+def _shown(path: Path, root: Path) -> str:
+    """A file as a person would type it: relative to the workflow's root where it lies inside."""
+    try:
+        return path.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return str(path)

@@ -1,0 +1,146 @@
+"""The settings of a build (``config.yaml``): every key, its type, default, unit and meaning."""
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from probe.config.base import Fraction, Section
+from probe.config.names import RepositoryName, RunName
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ValueError(f"{name!r} is listed twice")
+    return names
+
+
+class Stage(Section):
+    """A stage that something decides."""
+
+    engine: str = Field(default="heuristic", json_schema_extra={"enum": ["heuristic"]})
+    """What decides: `heuristic`, the only engine of this version."""
+
+    @field_validator("engine")
+    @classmethod
+    def _known_engine(cls, engine: str) -> str:
+        if engine != "heuristic":
+            raise ValueError(
+                f"found {engine!r}, but this version has no model engine for the stage; "
+                "expected 'heuristic'"
+            )
+        return engine
+
+
+class Thresholds(Section):
+    """Which pairs look alike: a pair is kept when any of its six signals reaches its threshold.
+
+    `null` turns a signal off. The signals are those of the paper's appendix A.4.
+    """
+
+    line_distance: Annotated[int, Field(ge=0)] | None = 10
+    """Lines between the nearest ranges in one file, at most; 0 where they overlap."""
+    path: Fraction | None = None
+    """Shared trailing parts of the two paths over the parts of the longer one, at least; off,
+    because every pair in one file would pass."""
+    snippet: Fraction | None = 0.4
+    """Jaccard of the snippets' tokens, at least."""
+    text: Fraction | None = 0.15
+    """Cosine of the TF-IDF vectors of title and description, at least."""
+    identifiers: Fraction | None = 0.25
+    """Jaccard of the code identifiers named in the prose, at least."""
+    title: Fraction | None = 0.3
+    """Dice of the titles' character trigrams, at least."""
+
+
+class SnapshotSettings(Section):
+    """Which files of the snapshot finders are asked about."""
+
+    max_bytes: int = Field(default=1_000_000, ge=1)
+    """Bytes; a larger file is not audited (`too_large`)."""
+    minified_mean_line: int = Field(default=300, ge=1)
+    """Bytes; a file with longer lines on average is not audited (`minified`)."""
+
+
+class PlanSettings(Section):
+    """How audited files are grouped into passes (paper: appendix B)."""
+
+    token_budget: int = Field(default=60_000, ge=1)
+    """Tokens (cl100k_base) of one batch, at most; a larger file is a pass of its own."""
+
+
+class DeduplicateSettings(Stage):
+    """Which reports describe one defect."""
+
+    thresholds: Thresholds = Thresholds()
+    """Pairs of reports that are judged at all."""
+    merge_limit: int = Field(default=8, ge=2)
+    """Reports that one reference bug may unite; larger groups are split at their weakest links."""
+
+
+class ReferenceSettings(Section):
+    """How the reference set is built (paper: section 2.1)."""
+
+    block_size: int = Field(default=200, ge=1)
+    """Commits of the window in one block, the unit that is judged and rerun; 1 is a file a commit."""
+    habit_commits: int = Field(default=2_000, ge=0)
+    """Commits before T0 from which a project's way of wording its commits is learnt."""
+    classify: Stage = Stage()
+    """Whether some part of a commit corrects wrong behaviour."""
+    extract: Stage = Stage()
+    """Which bugs a fix commit corrects, and where they are."""
+    presence: Stage = Stage()
+    """Whether the defect was in the snapshot."""
+    synthesize: Stage = Stage()
+    """The report of a present bug."""
+    deduplicate: DeduplicateSettings = DeduplicateSettings()
+    """Which reports describe one defect."""
+
+
+class DecisionSettings(Section):
+    """When the heuristic accepts a pair of a finding and a reference bug as a match.
+
+    Wording is the largest of the cosine of the texts, half the Dice of the titles and half the
+    Jaccard of the identifiers.
+    """
+
+    max_distance: int = Field(default=10, ge=0)
+    """Lines between the ranges in one file, at most."""
+    min_wording: Fraction = 0.15
+    """Wording that a pair in the same place must reach."""
+    min_snippet: Fraction = 0.6
+    """Jaccard of the snippets' tokens from which overlapping ranges need half of the wording."""
+
+
+class MatchingSettings(Stage):
+    """How findings are matched with reference bugs, many to many (paper: section 2.3)."""
+
+    thresholds: Thresholds = Thresholds()
+    """Pairs that are judged at all."""
+    decision: DecisionSettings = DecisionSettings()
+    """When the heuristic accepts a pair."""
+
+
+class Settings(Section):
+    """One build: which repositories and runs, and how each stage works."""
+
+    repositories: Annotated[tuple[RepositoryName, ...], Field(strict=False, min_length=1)]
+    """Repositories that are built by default: keys of the inventory."""
+    runs: Annotated[tuple[RunName, ...], Field(strict=False, min_length=1)]
+    """Runs that are scored by default, on every repository that has a language of theirs."""
+    inventory: str = Field(default="config/repositories.tsv", min_length=1)
+    """The inventory of repositories; a path relative to the workflow's root."""
+    runs_file: str = Field(default="config/runs.yaml", min_length=1)
+    """The definitions of the runs; a path relative to the workflow's root."""
+    models_file: str = Field(default="config/models.yaml", min_length=1)
+    """The definitions of the models; a path relative to the workflow's root."""
+    snapshot: SnapshotSettings = SnapshotSettings()
+    """Which files of the snapshot finders are asked about."""
+    plan: PlanSettings = PlanSettings()
+    """How audited files are grouped into passes."""
+    reference: ReferenceSettings = ReferenceSettings()
+    """How the reference set is built."""
+    matching: MatchingSettings = MatchingSettings()
+    """How findings are matched with reference bugs."""
+
+    _distinct_names = field_validator("repositories", "runs")(_distinct)
