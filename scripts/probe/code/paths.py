@@ -94,6 +94,7 @@ _CODE_ENDINGS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=65536)
 def path_role(path: str) -> PathRole:
     """What a path is for, judged by its folders and name alone.
 

@@ -1,0 +1,209 @@
+"""The reference set: every bug fixed in the window that the snapshot already had.
+
+Inputs: history.json, snapshot/source.tar. Outputs: reference/{commits.jsonl, blocks.tsv, habits.json,
+blocks/*, pairs.jsonl, duplicates.jsonl, bugs.jsonl, bugs.csv, funnel.csv, agreement.csv}. Paper: section 2.1.
+
+A block is a run of the window, and the unit that is judged and paid for. Its jobs take the window as
+ancient() and carry the hash of their own commits as a parameter: a later T1 reruns the last block only.
+"""
+
+
+checkpoint build_window:
+    input:
+        history="results/{repo}/history.json",
+    output:
+        commits="results/{repo}/reference/commits.jsonl",
+        blocks="results/{repo}/reference/blocks.tsv",
+    log:
+        "logs/build_window/{repo}.log",
+    benchmark:
+        "results/benchmarks/build_window/{repo}.tsv"
+    params:
+        block_size=benchmark.settings.reference.block_size,
+    message:
+        "Read all window commits of {wildcards.repo}"
+    script:
+        "../scripts/build_window.py"
+
+
+rule build_habits:
+    input:
+        history=ancient("results/{repo}/history.json"),
+    output:
+        habits="results/{repo}/reference/habits.json",
+    log:
+        "logs/build_habits/{repo}.log",
+    params:
+        # learnt before T0, so that a later T1 changes no earlier verdict
+        url=lambda w: source_url(w.repo),
+        t0=lambda w: repository(w.repo).t0,
+        scope=scope_globs,
+        commits=benchmark.settings.reference.habit_commits,
+    message:
+        "Learn how {wildcards.repo} words its commits before the snapshot"
+    script:
+        "../scripts/build_habits.py"
+
+
+rule ask_classifications:
+    input:
+        commits=window_of_block,
+        habits=rules.build_habits.output.habits,
+        history=ancient("results/{repo}/history.json"),
+    output:
+        classifications="results/{repo}/reference/blocks/{block}/classifications.jsonl",
+    log:
+        "logs/ask_classifications/{repo}/{block}.log",
+    params:
+        content_sha256=block_sha256,
+        block_size=benchmark.settings.reference.block_size,
+        engine=benchmark.settings.reference.classify.engine,
+        scope=scope_globs,
+    message:
+        "Classify block {wildcards.block} of {wildcards.repo}"
+    script:
+        "../scripts/ask_classifications.py"
+
+
+rule ask_candidates:
+    input:
+        classifications=rules.ask_classifications.output.classifications,
+        commits=window_of_block,
+        history=ancient("results/{repo}/history.json"),
+    output:
+        candidates="results/{repo}/reference/blocks/{block}/candidates.jsonl",
+        left_out="results/{repo}/reference/blocks/{block}/left_out.jsonl",
+    log:
+        "logs/ask_candidates/{repo}/{block}.log",
+    params:
+        engine=benchmark.settings.reference.extract.engine,
+        scope=scope_globs,
+    message:
+        "Extract and anchor the bugs of block {wildcards.block} of {wildcards.repo}"
+    script:
+        "../scripts/ask_candidates.py"
+
+
+rule ask_presence:
+    input:
+        candidates=rules.ask_candidates.output.candidates,
+        history=ancient("results/{repo}/history.json"),
+    output:
+        presence="results/{repo}/reference/blocks/{block}/presence.jsonl",
+    log:
+        "logs/ask_presence/{repo}/{block}.log",
+    params:
+        engine=benchmark.settings.reference.presence.engine,
+        scope=scope_globs,
+    message:
+        "Check presence in the snapshot for block {wildcards.block} of {wildcards.repo}"
+    script:
+        "../scripts/ask_presence.py"
+
+
+rule ask_reports:
+    input:
+        candidates=rules.ask_candidates.output.candidates,
+        presence=rules.ask_presence.output.presence,
+        history=ancient("results/{repo}/history.json"),
+    output:
+        reports="results/{repo}/reference/blocks/{block}/reports.jsonl",
+        unplaced="results/{repo}/reference/blocks/{block}/unplaced.jsonl",
+    log:
+        "logs/ask_reports/{repo}/{block}.log",
+    params:
+        engine=benchmark.settings.reference.synthesize.engine,
+    message:
+        "Write up the bugs of block {wildcards.block} of {wildcards.repo}"
+    script:
+        "../scripts/ask_reports.py"
+
+
+rule build_report_pairs:
+    input:
+        reports=reports_of_blocks,
+        candidates=candidates_of_blocks,
+    output:
+        pairs="results/{repo}/reference/pairs.jsonl",
+    log:
+        "logs/build_report_pairs/{repo}.log",
+    params:
+        thresholds=benchmark.settings.reference.deduplicate.thresholds.model_dump(),
+    message:
+        "Pair the reports of {wildcards.repo} that look alike"
+    script:
+        "../scripts/build_report_pairs.py"
+
+
+rule ask_duplicates:
+    input:
+        pairs=rules.build_report_pairs.output.pairs,
+        reports=reports_of_blocks,
+        candidates=candidates_of_blocks,
+    output:
+        duplicates="results/{repo}/reference/duplicates.jsonl",
+    log:
+        "logs/ask_duplicates/{repo}.log",
+    params:
+        engine=benchmark.settings.reference.deduplicate.engine,
+    message:
+        "Judge which reports of {wildcards.repo} are one defect"
+    script:
+        "../scripts/ask_duplicates.py"
+
+
+rule build_bugs:
+    input:
+        commits=window_of_repo,
+        duplicates=rules.ask_duplicates.output.duplicates,
+        classifications=classifications_of_blocks,
+        candidates=candidates_of_blocks,
+        reports=reports_of_blocks,
+    output:
+        bugs="results/{repo}/reference/bugs.jsonl",
+        table="results/{repo}/reference/bugs.csv",
+    log:
+        "logs/build_bugs/{repo}.log",
+    params:
+        merge_limit=benchmark.settings.reference.deduplicate.merge_limit,
+    message:
+        "Merge the reports of {wildcards.repo} into the reference set"
+    script:
+        "../scripts/build_bugs.py"
+
+
+rule table_funnel:
+    input:
+        commits=window_of_repo,
+        classifications=classifications_of_blocks,
+        candidates=candidates_of_blocks,
+        left_out=left_out_of_blocks,
+        presence=presence_of_blocks,
+        unplaced=unplaced_of_blocks,
+        bugs=rules.build_bugs.output.bugs,
+    output:
+        funnel="results/{repo}/reference/funnel.csv",
+    log:
+        "logs/table_funnel/{repo}.log",
+    message:
+        "Count what stayed and what left on the way to the reference set of {wildcards.repo}"
+    script:
+        "../scripts/table_funnel.py"
+
+
+rule table_agreement:
+    input:
+        commits=truth_commits,
+        bugs=truth_bugs,
+        classifications=classifications_of_blocks,
+        presence=presence_of_blocks,
+        candidates=candidates_of_blocks,
+        reference=rules.build_bugs.output.bugs,
+    output:
+        agreement="results/{repo}/reference/agreement.csv",
+    log:
+        "logs/table_agreement/{repo}.log",
+    message:
+        "Score the reference set of {wildcards.repo} against its labelled truth"
+    script:
+        "../scripts/table_agreement.py"

@@ -1,0 +1,19 @@
+"""Say of every candidate of a block whether the snapshot had its defect."""
+
+from pathlib import Path
+
+from probe.code.paths import SourceScope
+from probe.job import job
+from probe.records import Candidate, History, read_json, read_jsonl, write_jsonl
+from probe.reference.assemble import judge_presences
+
+with job(snakemake.log[0]):
+    history = read_json(snakemake.input.history, History)
+    presences = judge_presences(
+        Path(snakemake.input.history).parent / "history.git",
+        history.t0,
+        history.t1,
+        read_jsonl(snakemake.input.candidates, Candidate),
+        SourceScope(**snakemake.params.scope),
+    )
+    write_jsonl(snakemake.output.presence, presences)

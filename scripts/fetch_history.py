@@ -1,0 +1,18 @@
+"""Mirror a repository and pin T0 and T1 by commit."""
+
+from pathlib import Path
+
+from probe.git.mirror import fetch_mirror
+from probe.job import job
+from probe.records import write_json
+
+with job(snakemake.log[0]):
+    history = fetch_mirror(
+        snakemake.params.url,
+        Path(snakemake.output.history).parent / "history.git",
+        t0=snakemake.params.t0,
+        t1=snakemake.params.t1,
+        branch=snakemake.params.branch,
+        repo=snakemake.wildcards.repo,
+    )
+    write_json(snakemake.output.history, history)

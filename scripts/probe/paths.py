@@ -1,0 +1,94 @@
+"""Where the workflow's files are, and which cells a command line asks for.
+
+The rule files hold the path patterns; what needs a decision is here, where it can be tested.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from probe.config import SERIES_PREFIX, Benchmark, Cell, Repository, SarifRun
+
+BLOCK_PATTERN = r"[0-9]+"
+"""A block's name: its 0-based number in the window, four digits or more."""
+
+_RESULT = re.compile(r"^(\./)?results/[^/]+/")
+
+
+class Request(NamedTuple):
+    """What one command line needs."""
+
+    repositories: list[str]
+    """Repositories whose history is read."""
+    cells: list[Cell]
+    """Cells that are built."""
+
+
+def cell_file(cell: Cell) -> str:
+    """Where a cell's row stands."""
+    return f"results/{cell.repo}/{cell.run}.metrics.csv"
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """A regular expression that matches exactly these names; one that matches nothing for none."""
+    listed = sorted(names, key=lambda name: (-len(name), name))
+    return "|".join(re.escape(name) for name in listed) or r"(?!)"
+
+
+def series_folder(repository: Repository, root: Path) -> Path | None:
+    """Folder of the bundled patch series, None for a repository that is fetched."""
+    if not repository.url.startswith(SERIES_PREFIX):
+        return None
+    return root / repository.url.removeprefix(SERIES_PREFIX)
+
+
+def source_url(repository: Repository, root: Path) -> str:
+    """The URL to fetch, or an absolute path for a local one; relative ones start at ``root``."""
+    url = repository.url
+    if re.match(r"^[a-z][a-z0-9+.-]*://", url) or re.match(r"^[\w.-]+@[\w.-]+:", url):
+        return url
+    return str((root / Path(url).expanduser()).resolve())
+
+
+def sarif_file(run: SarifRun, repo: str, root: Path) -> Path:
+    """The SARIF file of a run for a repository; relative patterns start at ``root``."""
+    return root / Path(run.path.replace("{repo}", repo)).expanduser()
+
+
+def block_name(number: int) -> str:
+    """Name of the block with this 0-based number."""
+    return f"{number:04d}"
+
+
+def read_blocks(path: str | Path) -> dict[str, str]:
+    """Block names and content hashes, in window order, from ``blocks.tsv``."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
+    return dict(line.split("\t")[:2] for line in lines)
+
+
+def read_request(arguments: Sequence[str], benchmark: Benchmark) -> Request:
+    """What a command line asks for; everything configured where it names no result.
+
+    Args:
+        arguments: words of the command line; only those under ``results/{repo}/`` are read.
+        benchmark: the validated configuration.
+
+    Raises:
+        ConfigError: a target names an unknown repository or run.
+    """
+    targets = [word.removeprefix("./") for word in arguments if _RESULT.match(word)]
+    if not targets:
+        return Request(list(benchmark.settings.repositories), benchmark.cells())
+    named = [benchmark.check_target(target) for target in targets]
+    cells = [Cell(repo, run) for repo, run in named if run is not None]
+    return Request(list(dict.fromkeys(repo for repo, _ in named)), cells)
+
+
+def agreement_tables(benchmark: Benchmark) -> list[str]:
+    """The agreement tables of the configured repositories whose bugs are labelled."""
+    return [
+        f"results/{repo}/reference/agreement.csv"
+        for repo in benchmark.settings.repositories
+        if benchmark.repositories[repo].truth
+    ]

@@ -1,0 +1,50 @@
+"""What can be known before any job: `snakemake -n` says it too."""
+
+from pathlib import Path
+
+from probe import paths, results
+from probe.config import AnalyzerRun, Benchmark, SarifRun
+from probe.errors import ConfigError
+from probe.finders.base import check_available
+from probe.finders.sarif import check_sarif
+from probe.git.mirror import check_local
+
+
+def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
+    """Look at everything that a request needs and that can be seen without work.
+
+    Args:
+        benchmark: the validated configuration.
+        request: what the command line asks for.
+        root: the workflow's folder, where relative paths of the configuration start.
+        folder: the results folder.
+
+    Raises:
+        RecordError: another version wrote the results folder.
+        GitError: a local repository is missing, empty or shallow, or lacks T0 or T1.
+        FinderError: an analyser is missing, or a SARIF file is missing or malformed.
+        ConfigError: a bundled patch series is missing.
+    """
+    results.check(folder)
+    for name in request.repositories:
+        _check_repository(benchmark, name, root)
+    for run in dict.fromkeys(cell.run for cell in request.cells):
+        settings = benchmark.runs[run]
+        if isinstance(settings, AnalyzerRun):
+            check_available(settings.tool)
+    for cell in request.cells:
+        settings = benchmark.runs[cell.run]
+        if isinstance(settings, SarifRun):
+            check_sarif(paths.sarif_file(settings, cell.repo, root))
+
+
+def _check_repository(benchmark: Benchmark, name: str, root: Path) -> None:
+    repository = benchmark.repositories[name]
+    series = paths.series_folder(repository, root)
+    if series is not None:
+        if not (series / "series.tsv").is_file():
+            raise ConfigError(f"{name}: {repository.url}: no patch series at {series}/series.tsv")
+        return
+    url = paths.source_url(repository, root)
+    if Path(url).is_absolute():
+        check_local(url, t0=repository.t0, t1=repository.t1, branch=repository.branch, repo=name)
