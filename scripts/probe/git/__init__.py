@@ -1,0 +1,1 @@
+"""Reading git histories through plumbing commands, streaming, without the user's configuration."""
