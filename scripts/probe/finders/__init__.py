@@ -1,0 +1,1 @@
+"""Finders: what reports defects of a snapshot; each is one module, reached through ``base``."""

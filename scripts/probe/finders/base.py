@@ -1,0 +1,134 @@
+"""What a finder is, which there are, and how one is found.
+
+A finder is one module with a function ``find``; adding one means a module and a line in
+:data:`FINDERS`, and no rule of the workflow changes.
+"""
+
+import importlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol, cast
+
+from probe.errors import FinderError
+from probe.records import Pass, PassResult, SnapshotFile
+
+FINDERS: dict[str, str] = {
+    "analyzer/oxlint": "probe.finders.oxlint",
+    "analyzer/pylint": "probe.finders.pylint",
+    "analyzer/pyrefly": "probe.finders.pyrefly",
+    "analyzer/ruff": "probe.finders.ruff",
+    "sarif": "probe.finders.sarif",
+}
+"""Module of each finder, by kind or by ``kind/tool``; imported on use only."""
+
+
+@dataclass(frozen=True)
+class FinderContext:
+    """All that a finder is told about its job."""
+
+    repo: str
+    """Key of the repository."""
+    run: str
+    """Key of the run."""
+    snapshot_root: Path
+    """The unpacked tree; a finder reads it and never writes to it."""
+    files: Sequence[SnapshotFile]
+    """All paths of the snapshot, audited or not."""
+    the_pass: Pass
+    """Which files to look at."""
+    settings: Mapping[str, object]
+    """The run's own settings, as in ``runs.yaml``."""
+
+
+class Finder(Protocol):
+    """The interface of a finder's module."""
+
+    def find(self, context: FinderContext) -> PassResult:
+        """Report the defects of one pass.
+
+        A tool that crashes or runs out of time is a result with such a status, never an empty one.
+
+        Raises:
+            FinderError: the finder is not installed, or its settings or input cannot be read.
+        """
+        ...
+
+
+def tools_of(kind: str) -> list[str]:
+    """Names of the tools of a kind, sorted; empty for a kind that stands for itself."""
+    return sorted(key.partition("/")[2] for key in FINDERS if key.startswith(f"{kind}/"))
+
+
+def get_finder(kind: str, tool: str | None = None) -> Finder:
+    """The finder of a run's kind and tool.
+
+    Raises:
+        FinderError: there is no such finder; the message lists those of the kind.
+    """
+    key = f"{kind}/{tool}" if tool else kind
+    if key not in FINDERS:
+        known = tools_of(kind) or sorted(FINDERS)
+        raise FinderError(f"no finder {key!r}; known: {', '.join(known)}")
+    return cast(Finder, importlib.import_module(FINDERS[key]))
+
+
+def tool_path(tool: str) -> Path:
+    """The executable of an analyser: the one beside this Python, else the first on PATH.
+
+    Raises:
+        FinderError: it is not installed; the message says how to get it.
+    """
+    beside = Path(sys.executable).parent / tool
+    if beside.is_file():
+        return beside
+    found = shutil.which(tool)
+    if found is None:
+        raise FinderError(
+            f"analyser {tool!r} is not installed beside {sys.executable} nor on PATH; "
+            "`make demo` or `make test` set up .venv with it"
+        )
+    return Path(found)
+
+
+@cache
+def tool_version(tool: str) -> str:
+    """What ``tool --version`` says, without the tool's name: ``0.17.6``.
+
+    Raises:
+        FinderError: it is not installed, or does not tell its version.
+    """
+    path = tool_path(tool)
+    try:
+        done = subprocess.run(
+            [str(path), "--version"],
+            capture_output=True,
+            timeout=60,
+            check=False,
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise FinderError(f"analyser {tool!r} ({path}) cannot be started: {error}") from error
+    version = re.search(rb"\d+(\.\d+)+\S*", done.stdout)
+    if done.returncode != 0 or version is None:
+        raise FinderError(
+            f"analyser {tool!r} ({path}) ends with status {done.returncode} when asked for its "
+            "version; remove .venv and run `make demo` to set it up again"
+        )
+    return version.group().decode()
+
+
+def check_available(tool: str) -> None:
+    """Say early that an analyser is missing or broken.
+
+    Raises:
+        FinderError: as in :func:`tool_version`, or it is no analyser that PROBE knows.
+    """
+    if f"analyzer/{tool}" not in FINDERS:
+        raise FinderError(f"no analyser {tool!r}; known: {', '.join(tools_of('analyzer'))}")
+    importlib.import_module(FINDERS[f"analyzer/{tool}"]).ANALYZER.version()
