@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from probe.code.paths import SourceScope
 from probe.job import job
 from probe.records import Candidate, History, read_json, read_jsonl, write_jsonl
 from probe.reference.assemble import judge_presences
@@ -12,8 +11,6 @@ with job(snakemake.log[0]):
     presences = judge_presences(
         Path(snakemake.input.history).parent / "history.git",
         history.t0,
-        history.t1,
         read_jsonl(snakemake.input.candidates, Candidate),
-        SourceScope(**snakemake.params.scope),
     )
     write_jsonl(snakemake.output.presence, presences)

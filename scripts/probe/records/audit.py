@@ -178,6 +178,8 @@ class PassResult(Record):
     """Items that could not become findings."""
     suppressed: int = 0
     """Results that their author marked as suppressed: left out."""
+    oddities: dict[str, int] = Field(default_factory=dict)
+    """Items that were read with indulgence or left out as no claim of a defect, by kind."""
     files_read: int | None = None
     """Files the finder says it read; None where it does not say."""
     files_skipped: tuple[str, ...] = ()

@@ -108,6 +108,20 @@ class Classification(Record):
     """What decided."""
 
 
+class Lineage(Record):
+    """What blame from the snapshot says of a candidate; the heuristic presence verdict follows it.
+
+    Kept with the candidate, because it needs every line's past, which anchoring has at hand.
+    """
+
+    ground: DropGround | None
+    """What speaks against presence; None where most of what the fix corrects goes back to T0."""
+    confidence: Confidence
+    """How clear that is."""
+    rationale: str
+    """The numbers behind it, in a line."""
+
+
 class Candidate(Record):
     """One logical bug extracted from a fix commit, located before the fix and in the snapshot."""
 
@@ -133,10 +147,23 @@ class Candidate(Record):
     """How many parent-side lines the fix removes or changes; 0 for a purely additive fix."""
     additive: bool = False
     """The fix only adds lines."""
+    lineage: Lineage | None = None
+    """What blame says of its presence; None where the engine could not look it up."""
     suggested_fix: str
     """The diff of the production files, cut to a budget; never shown to finders or judges."""
     provenance: Provenance
     """What extracted it."""
+
+
+class Dropped(Record):
+    """A fix commit that gave no candidate, or a candidate that gave no report, and why."""
+
+    commit: Sha
+    """The fix commit."""
+    stage: Literal["extract", "anchor", "synthesize", "deduplicate"]
+    """Where it left the reference set."""
+    reason: str
+    """One line."""
 
 
 class Evidence(Record):

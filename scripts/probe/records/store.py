@@ -120,6 +120,11 @@ def read_jsonl(path: str | Path, model: type[R]) -> list[R]:
     return list(iter_jsonl(path, model))
 
 
+def read_all(paths: Iterable[str | Path], model: type[R]) -> list[R]:
+    """Read the records of several JSON Lines files, in order; see :func:`iter_jsonl`."""
+    return [record for path in paths for record in iter_jsonl(path, model)]
+
+
 def file_sha256(path: str | Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as stream:

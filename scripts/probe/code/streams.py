@@ -1,0 +1,133 @@
+"""Which tokens of a text mean something to the program, line by line.
+
+A diff shows lines; whether a hunk can change behaviour is a question about tokens. Comparing the
+streams of both sides finds re-wrapped, re-quoted, commented and re-imported code, which a
+line-based comparison takes for changes.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from probe.code.trees import parse, touches
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, TreeCursor
+
+TokenKind = Literal["code", "comment", "import", "annotation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A leaf of the syntax tree, or one line's part of a leaf that spans lines."""
+
+    text: str
+    kind: TokenKind
+    depth: int
+    """How many statement blocks hold it: in Python a re-indented statement changes this alone."""
+
+
+_COMMENTS = {"comment", "html_comment", "hash_bang_line"}
+_IMPORTS = {"import_statement", "import_from_statement", "future_import_statement"}
+_ANNOTATIONS = {"type", "type_annotation", "type_arguments", "type_parameters"}
+_ANNOTATED_LANGUAGES = {"python"}
+_BLOCKS = {"block", "statement_block", "class_body"}
+_CLOSING = {")", "]", "}"}
+
+
+def line_tokens(language: str, text: bytes, wanted: Iterable[int]) -> dict[int, list[Token]]:
+    """Tokens of the wanted lines (1-based), in order, with what each is for.
+
+    Docstrings and other strings that stand alone as statements count as comments. Python's type
+    annotations are told apart from code; TypeScript's are code, since a wrong public type is a
+    defect there. Commas before a closing bracket on a later line, and semicolons, are left out:
+    formatters add and remove them. Quotes are normalised.
+
+    Raises:
+        KeyError: no such language.
+    """
+    rows = sorted({line - 1 for line in wanted})
+    found: dict[int, list[Token]] = {row + 1: [] for row in rows}
+    if rows:
+        _Collector(language, rows, found).walk(parse(language, text).walk())
+    return found
+
+
+class _Collector:
+    """A depth-first walk that skips subtrees without a wanted line."""
+
+    def __init__(self, language: str, rows: list[int], found: dict[int, list[Token]]) -> None:
+        self.annotated = language in _ANNOTATED_LANGUAGES
+        self.rows = rows
+        self.found = found
+        self.depth = 0
+        self.marks: list[tuple[int, TokenKind]] = []
+        self.blocks: list[int] = []
+
+    def walk(self, cursor: "TreeCursor") -> None:
+        while True:
+            node = cursor.node
+            if node is not None and touches(node, self.rows):
+                self._mark(node)
+                if node.child_count == 0:
+                    self._leaf(node)
+                elif cursor.goto_first_child():
+                    self.depth += 1
+                    continue
+            self._leave()
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return
+                self.depth -= 1
+                self._leave()
+
+    def _mark(self, node: "Node") -> None:
+        kind = node.type
+        if kind in _BLOCKS:
+            self.blocks.append(self.depth)
+        if kind in _COMMENTS or (kind == "expression_statement" and _is_bare_string(node)):
+            self.marks.append((self.depth, "comment"))
+        elif kind in _IMPORTS:
+            self.marks.append((self.depth, "import"))
+        elif self.annotated and kind in _ANNOTATIONS:
+            self.marks.append((self.depth, "annotation"))
+
+    def _leave(self) -> None:
+        while self.marks and self.marks[-1][0] >= self.depth:
+            self.marks.pop()
+        while self.blocks and self.blocks[-1] >= self.depth:
+            self.blocks.pop()
+
+    def _leaf(self, node: "Node") -> None:
+        if node.text is None or node.type == ";" or _is_trailing_comma(node):
+            return
+        kind = self.marks[0][1] if self.marks else "code"
+        if self.annotated and node.type in {":", "->"} and _annotates(node):
+            kind = "annotation"
+        text = node.text.decode("utf-8", errors="replace")
+        if node.type in {"string_start", "string_end", '"', "'"}:
+            text = text.replace("'", '"')
+        for offset, part in enumerate(text.split("\n")):
+            row = node.start_point[0] + offset + 1
+            if row in self.found and part.strip():
+                self.found[row].append(Token(part.strip(), kind, len(self.blocks)))
+
+
+def _annotates(node: "Node") -> bool:
+    return node.next_sibling is not None and node.next_sibling.type == "type"
+
+
+def _is_bare_string(node: "Node") -> bool:
+    return node.named_child_count == 1 and node.named_children[0].type in {
+        "string",
+        "concatenated_string",
+    }
+
+
+def _is_trailing_comma(node: "Node") -> bool:
+    if node.type != ",":
+        return False
+    after = node.next_sibling
+    return (
+        after is not None and after.type in _CLOSING and after.start_point[0] > node.start_point[0]
+    )

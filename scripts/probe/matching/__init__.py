@@ -1,0 +1,1 @@
+"""Which findings and reference bugs are the same defect."""

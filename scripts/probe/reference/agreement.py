@@ -1,0 +1,130 @@
+"""How well a built reference set agrees with a labelled truth (the bundled repository has one)."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from probe.errors import RecordError
+from probe.records import Agreement, Bug, Candidate, Classification, Presence
+
+
+@dataclass(frozen=True, slots=True)
+class TrueBug:
+    """One labelled defect."""
+
+    id: str
+    fixes: frozenset[str]
+    """Full names of all commits that fix it."""
+    present: bool
+    """The snapshot had it."""
+
+
+def read_true_fixes(path: str | Path) -> dict[str, bool]:
+    """Commit → whether it fixes a bug, from ``truth.tsv`` (columns ``sha``, ``is_bug_fix``)."""
+    return {row["sha"]: _yes(path, row["is_bug_fix"]) for row in _rows(path, "sha", "is_bug_fix")}
+
+
+def read_true_bugs(path: str | Path) -> list[TrueBug]:
+    """Labelled bugs from ``truth_bugs.tsv`` (columns ``bug``, ``fixes``, ``present_at_t0``)."""
+    return [
+        TrueBug(
+            row["bug"],
+            frozenset(row["fixes"].split()),
+            _yes(path, row["present_at_t0"]),
+        )
+        for row in _rows(path, "bug", "fixes", "present_at_t0")
+    ]
+
+
+def agree(
+    repo: str,
+    fixes: dict[str, bool],
+    truth: Sequence[TrueBug],
+    classifications: Iterable[Classification],
+    candidates: Iterable[Candidate],
+    presences: Iterable[Presence],
+    bugs: Sequence[Bug],
+) -> list[Agreement]:
+    """One row a stage.
+
+    * ``classify``: commits said to be fixes against labelled fixes.
+    * ``presence``: of candidates from labelled fixes, those kept against those of which any bug
+      was in the snapshot.
+    * ``bugs``: reference bugs against labelled bugs of the snapshot. Two are the same where they
+      share a fix commit; each is used once (largest assignment), so that an unmerged duplicate
+      counts as wrong.
+    """
+    said = {item.commit for item in classifications if item.is_fix}
+    true = {sha for sha, is_fix in fixes.items() if is_fix}
+    kept = {item.candidate for item in presences if item.verdict == "keep"}
+    judged = {item.id: item.commit for item in candidates if item.commit in true}
+    present = {sha for bug in truth if bug.present for sha in bug.fixes}
+    return [
+        _agreement(repo, "classify", said, true),
+        _agreement(
+            repo,
+            "presence",
+            {name for name in judged if name in kept},
+            {name for name, sha in judged.items() if sha in present},
+        ),
+        _bugs_agreement(repo, [bug for bug in truth if bug.present], bugs),
+    ]
+
+
+def _agreement(repo: str, stage: str, said: set[str], true: set[str]) -> Agreement:
+    wrong = [f"+{name[:12]}" for name in sorted(said - true)]
+    wrong += [f"-{name[:12]}" for name in sorted(true - said)]
+    return _row(repo, stage, len(said & true), len(said - true), len(true - said), wrong)
+
+
+def _bugs_agreement(repo: str, truth: Sequence[TrueBug], bugs: Sequence[Bug]) -> Agreement:
+    import networkx as nx
+
+    graph: nx.Graph[tuple[str, str]] = nx.Graph()
+    left = [("said", bug.id) for bug in bugs]
+    graph.add_nodes_from(left)
+    for bug in bugs:
+        for labelled in truth:
+            if labelled.fixes & set(bug.fix_commits):
+                graph.add_edge(("said", bug.id), ("true", labelled.id))
+    pairs = nx.bipartite.hopcroft_karp_matching(graph, top_nodes=left)
+    wrong = [f"+{bug.id}" for bug in bugs if ("said", bug.id) not in pairs]
+    wrong += [f"-{bug.id}" for bug in truth if ("true", bug.id) not in pairs]
+    hits = len(pairs) // 2
+    return _row(repo, "bugs", hits, len(bugs) - hits, len(truth) - hits, wrong)
+
+
+def _row(repo: str, stage: str, hit: int, extra: int, missed: int, wrong: list[str]) -> Agreement:
+    precision = hit / (hit + extra) if hit + extra else None
+    recall = hit / (hit + missed) if hit + missed else None
+    known = precision is not None and recall is not None
+    return Agreement(
+        repo=repo,
+        stage=stage,
+        true_positives=hit,
+        false_positives=extra,
+        false_negatives=missed,
+        precision=precision,
+        recall=recall,
+        f1=2 * hit / (2 * hit + extra + missed) if known else None,
+        wrong=" ".join(wrong),
+    )
+
+
+def _rows(path: str | Path, *columns: str) -> list[dict[str, str]]:
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream, delimiter="\t")
+            missing = [name for name in columns if name not in (reader.fieldnames or ())]
+            if missing:
+                raise RecordError(f"{path}: column {missing[0]!r} is missing")
+            return list(reader)
+    except OSError as error:
+        raise RecordError(f"{path}: cannot read: {error.strerror}") from error
+
+
+def _yes(path: str | Path, value: str) -> bool:
+    if value not in {"yes", "no"}:
+        raise RecordError(f"{path}: found {value!r} where yes or no is expected")
+    return value == "yes"

@@ -1,0 +1,60 @@
+"""The funnel: from window commits to reference bugs, with a reason for everything that left."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from probe.records import Bug, Candidate, Classification, Commit, Dropped, Presence
+
+COLUMNS = ("stage", "outcome", "reason", "count")
+
+
+def funnel_rows(
+    commits: Iterable[Commit],
+    classifications: Sequence[Classification],
+    candidates: Sequence[Candidate],
+    left_out: Iterable[Dropped],
+    presences: Sequence[Presence],
+    unplaced: Sequence[Dropped],
+    bugs: Sequence[Bug],
+) -> list[dict[str, object]]:
+    """Rows of ``funnel.csv``; within each stage ``stayed`` and ``left`` add up to what came in.
+
+    Stages: commits → fixes → candidates → anchored → present → written → merged. A fix commit that yields no
+    candidate leaves at ``candidates``; what the judge could not decide leaves as ``unjudged``.
+    """
+    total = sum(1 for _ in commits)
+    judged = Counter(classification.is_fix for classification in classifications)
+    anchored = sum(candidate.anchoring != "lost" for candidate in candidates)
+    verdicts = Counter(presence.verdict for presence in presences)
+    written = verdicts["keep"] - len(unplaced)
+    rows = [
+        _row("commits", "stayed", "", total),
+        _row("fixes", "stayed", "", judged[True]),
+        _row("fixes", "left", "not a fix", judged[False]),
+        _row("fixes", "left", "unjudged", judged[None]),
+        _row("candidates", "stayed", "", len(candidates)),
+    ]
+    reasons = Counter(item.reason for item in left_out)
+    rows += [_row("candidates", "left", reason, n) for reason, n in sorted(reasons.items())]
+    rows += [
+        _row("anchored", "stayed", "", anchored),
+        _row("anchored", "lost", "no place in the snapshot", len(candidates) - anchored),
+        _row("present", "stayed", "", verdicts["keep"]),
+    ]
+    grounds = Counter(presence.ground for presence in presences if presence.verdict == "drop")
+    rows += [_row("present", "left", str(ground), n) for ground, n in sorted(grounds.items())]
+    rows += [
+        _row("present", "left", "unjudged", verdicts[None]),
+        _row("written", "stayed", "", written),
+    ]
+    places = Counter(item.reason for item in unplaced)
+    rows += [_row("written", "left", reason, n) for reason, n in sorted(places.items())]
+    rows += [
+        _row("merged", "stayed", "", len(bugs)),
+        _row("merged", "left", "merged with another, or undone", written - len(bugs)),
+    ]
+    return [row for row in rows if row["count"] or row["outcome"] == "stayed"]
+
+
+def _row(stage: str, outcome: str, reason: str, count: int) -> dict[str, object]:
+    return {"stage": stage, "outcome": outcome, "reason": reason, "count": count}

@@ -1,0 +1,277 @@
+"""Blame by replaying the window once: where every line comes from, at any commit asked about.
+
+`git blame` walks back from one revision and costs the more the further that is from the snapshot;
+a reference set asks for hundreds of revisions. One forward pass over the same diffs that the
+mining reads keeps, for every file, the origin of each of its lines, and remembers which lines each
+hunk removed, so that a rewritten line can be followed to the one it replaced without asking git
+again. Where a diff cannot be used (missing blob, beyond the size limit), :class:`Replay` leaves
+the file to `git blame`.
+"""
+
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from probe.code.paths import is_code
+from probe.git.diff import CommitDiff, FileDiff
+from probe.git.log import iter_diffs
+from probe.git.objects import ObjectReader
+from probe.git.process import run_git
+from probe.reference.lineage import DeletedLines
+from probe.reference.merges import LineMap, merge_maps
+from probe.reference.trace import MAX_HOPS, Origin, Place, Tracer
+
+Lines: TypeAlias = MutableSequence[int]
+"""The identity of each line of one version of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """Lines that a file had where the window begins."""
+
+    rev: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Born:
+    """Lines that one hunk added."""
+
+    commit: str
+    path: str
+    first: int
+
+
+@dataclass(slots=True)
+class _State:
+    """All files of one commit: those changed since ``root``, the others as they were there."""
+
+    root: str
+    files: dict[str, Lines | None] = field(default_factory=dict)
+    """None where the lines' origin is unknown."""
+
+
+@dataclass(slots=True)
+class _Written:
+    """What a commit's hunks removed: the identities, by path, with the first line's number before the commit."""
+
+    diff: CommitDiff
+    removed: dict[str, list[tuple[int, Lines]]] = field(default_factory=dict)
+    deleted: DeletedLines | None = None
+
+
+class Replay:
+    """Answers like :class:`probe.reference.trace.Tracer`, for the revisions named up front.
+
+    Whitespace-only rewrites and unchanged lines that moved count as untouched, as they do for
+    ``git blame -w -M``.
+
+    Args:
+        mirror: a git directory with the window.
+        t0: the snapshot commit.
+        revs: revisions whose lines will be asked for.
+        reader: reads the files of the snapshot.
+        fallback: asked for files whose diffs cannot be replayed.
+    """
+
+    def __init__(
+        self, mirror: Path, t0: str, revs: Iterable[str], reader: ObjectReader, fallback: Tracer
+    ) -> None:
+        self._mirror = mirror
+        self._reader = reader
+        self._fallback = fallback
+        self._wanted = frozenset(revs)
+        self._states: dict[str, _State] = {}
+        self._starts: list[int] = []
+        self._blocks: list[_Base | _Born] = []
+        self._next = 0
+        self._bases: dict[tuple[str, str], Lines] = {}
+        self._written: dict[str, _Written] = {}
+        self._origins: dict[int, Origin] = {}
+        self._run(_history(mirror, t0, self._wanted))
+
+    def parent(self, sha: str) -> str | None:
+        """First parent of a window commit, None for a root commit."""
+        return self._fallback.parent(sha)
+
+    def trace(self, places: Iterable[Place]) -> dict[Place, Origin]:
+        """The origin of every place; a rev outside the named ones goes to ``git blame``."""
+        found: dict[Place, Origin] = {}
+        left: list[Place] = []
+        for place in places:
+            state = self._states.get(place.rev)
+            lines = self._lines(state, place.path) if state else None
+            if lines is None:
+                left.append(place)
+            elif place.line <= len(lines):
+                found[place] = self._origin(lines[place.line - 1], place.path)
+            else:
+                found[place] = Origin(None, ())
+        return found | self._fallback.trace(left) if left else found
+
+    def _run(self, parents: Mapping[str, Sequence[str]]) -> None:
+        children = Counter(parent for line in parents.values() for parent in line)
+        for diff in iter_diffs(self._mirror, parents):
+            mine = parents[diff.sha]
+            state = self._before(mine, diff.sha)
+            others = mine[1:]
+            self._apply(state, diff, others)
+            self._states[diff.sha] = state
+            for parent in mine:
+                children[parent] -= 1
+                if not children[parent] and parent not in self._wanted:
+                    self._states.pop(parent, None)
+        self._states = {rev: state for rev, state in self._states.items() if rev in self._wanted}
+
+    def _before(self, parents: Sequence[str], sha: str) -> _State:
+        if not parents:
+            return _State(root=sha)
+        state = self._states.setdefault(parents[0], _State(root=parents[0]))
+        return _State(state.root, dict(state.files))
+
+    def _apply(self, state: _State, diff: CommitDiff, others: Sequence[str]) -> None:
+        kept = tuple(file for file in diff.files if _tracked(file))
+        written = _Written(CommitDiff(diff.sha, kept, diff.missing))
+        maps = merge_maps(self._mirror, others, diff.sha) if others else []
+        changed: dict[str, Lines | None] = {}
+        for file in diff.files:
+            change = file.change
+            old_path = change.old_path or change.path
+            old = array("L") if change.status == "A" else self._lines(state, old_path)
+            usable = _tracked(file) and not file.cut and not (diff.missing and not file.hunks)
+            if change.status in {"D", "R"}:
+                changed.setdefault(old_path, array("L"))
+            if change.status != "D":
+                changed[change.path] = (
+                    self._rewrite(file, old, written, self._foreign(file, others, maps))
+                    if usable and old is not None
+                    else None
+                )
+            elif old is not None and usable:
+                self._rewrite(file, old, written, {})
+        state.files.update(changed)
+        if kept:
+            self._written[diff.sha] = written
+
+    def _rewrite(
+        self, file: FileDiff, old: Lines, written: _Written, foreign: Mapping[int, int]
+    ) -> Lines | None:
+        """The new version's lines; ``foreign`` gives those that a merge took from elsewhere."""
+        path = file.change.path
+        old_path = file.change.old_path or path
+        new: Lines = array("L")
+        done = 0
+        for hunk in file.hunks:
+            start = hunk.old_start - 1 if hunk.removed else hunk.old_start
+            if start < done or start + len(hunk.removed) > len(old):
+                return None
+            new.extend(old[done:start])
+            done = start + len(hunk.removed)
+            written.removed.setdefault(old_path, []).append((hunk.old_start, old[start:done]))
+            born = self._add(_Born(written.diff.sha, path, hunk.new_start), len(hunk.added))
+            new.extend(
+                foreign.get(hunk.new_start + offset, identity)
+                for offset, identity in enumerate(born)
+            )
+        new.extend(old[done:])
+        return new
+
+    def _foreign(
+        self, file: FileDiff, others: Sequence[str], maps: Sequence[Mapping[str, LineMap]]
+    ) -> dict[int, int]:
+        """Lines of a merge that another parent already had, by their number in the merge."""
+        found: dict[int, int] = {}
+        for parent, by_path in zip(others, maps, strict=True):
+            state = self._states.get(parent) or _State(root=parent)
+            line_map = by_path.get(file.change.path) or LineMap(file.change.path, ())
+            lines = self._lines(state, line_map.old_path)
+            for hunk in file.hunks if lines is not None else ():
+                for number in range(hunk.new_start, hunk.new_start + len(hunk.added)):
+                    old = line_map.before(number)
+                    if lines is not None and old is not None and old <= len(lines):
+                        found.setdefault(number, lines[old - 1])
+        return found
+
+    def _lines(self, state: _State, path: str) -> Lines | None:
+        if path in state.files:
+            return state.files[path]
+        key = (state.root, path)
+        if key not in self._bases:
+            content = self._reader.read(state.root, path) or b""
+            count = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
+            self._bases[key] = array("L", self._add(_Base(state.root, path), count))
+        return self._bases[key]
+
+    def _add(self, block: _Base | _Born, count: int) -> range:
+        if count:
+            self._starts.append(self._next)
+            self._blocks.append(block)
+        self._next += count
+        return range(self._next - count, self._next)
+
+    def _origin(self, identity: int, path: str) -> Origin:
+        origin = self._origins.get(identity)
+        if origin is None:
+            origin = self._origins[identity] = self._follow(identity)
+        renamed = origin.place is not None and origin.place.path != path
+        return Origin(origin.place, origin.writers, origin.likeness, renamed)
+
+    def _follow(self, identity: int) -> Origin:
+        writers: list[str] = []
+        likeness = 1.0
+        for _ in range(MAX_HOPS):
+            index = bisect_right(self._starts, identity) - 1
+            block, offset = self._blocks[index], identity - self._starts[index]
+            if isinstance(block, _Base):
+                place = Place(block.rev, block.path, offset + 1)
+                return Origin(place, tuple(writers), likeness)
+            step = self._step(block, block.first + offset)
+            if step is None:
+                return Origin(None, (*writers, block.commit), 0.0)
+            identity, alike = step
+            if alike < 1.0:
+                writers.append(block.commit)
+                likeness *= alike
+        return Origin(None, tuple(writers), 0.0)
+
+    def _step(self, block: _Born, line: int) -> tuple[int, float] | None:
+        """The identity and likeness of the line that an added line replaced."""
+        written = self._written.get(block.commit)
+        if written is None:
+            return None
+        if written.deleted is None:
+            written.deleted = DeletedLines(written.diff)
+        found = written.deleted.predecessor(block.path, line)
+        if found is None:
+            return None
+        for start, removed in written.removed.get(found.path, ()):
+            if start <= found.line < start + len(removed):
+                return removed[found.line - start], found.likeness
+        return None
+
+
+def _tracked(file: FileDiff) -> bool:
+    change = file.change
+    if change.binary or change.submodule or change.status == "T":
+        return False
+    return is_code(change.path) or (change.old_path is not None and is_code(change.old_path))
+
+
+def _history(mirror: Path, t0: str, revs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Parents of all ancestors of ``revs`` since the snapshot, parents before children."""
+    asked = "".join(f"{rev}\n" for rev in sorted(revs)) + f"^{t0}\n"
+    printed = run_git(
+        mirror,
+        "rev-list",
+        "--topo-order",
+        "--reverse",
+        "--parents",
+        "--stdin",
+        stdin=asked.encode(),
+    )
+    rows = (line.split() for line in printed.decode().splitlines())
+    return {row[0]: tuple(row[1:]) for row in rows}
