@@ -94,7 +94,6 @@ rule ask_presence:
         "logs/ask_presence/{repo}/{block}.log",
     params:
         engine=benchmark.settings.reference.presence.engine,
-        scope=scope_globs,
     message:
         "Check presence in the snapshot for block {wildcards.block} of {wildcards.repo}"
     script:
@@ -159,8 +158,10 @@ rule build_bugs:
         classifications=classifications_of_blocks,
         candidates=candidates_of_blocks,
         reports=reports_of_blocks,
+        history=ancient("results/{repo}/history.json"),
     output:
         bugs="results/{repo}/reference/bugs.jsonl",
+        taken_back="results/{repo}/reference/taken_back.jsonl",
         table="results/{repo}/reference/bugs.csv",
     log:
         "logs/build_bugs/{repo}.log",
@@ -180,6 +181,7 @@ rule table_funnel:
         left_out=left_out_of_blocks,
         presence=presence_of_blocks,
         unplaced=unplaced_of_blocks,
+        taken_back=rules.build_bugs.output.taken_back,
         bugs=rules.build_bugs.output.bugs,
     output:
         funnel="results/{repo}/reference/funnel.csv",

@@ -42,12 +42,13 @@ def job(log: str | Path) -> Iterator[None]:
         outcome = f"{ERROR} interrupted"
         raise SystemExit(130) from None
     except Exception as error:
-        logging.debug("traceback", exc_info=True)
         logging.getLogger(__name__).error("unforeseen", exc_info=True)
         outcome = f"{ERROR} {type(error).__name__}: {error} (a fault of PROBE; traceback in {path})"
         raise SystemExit(1) from error
     finally:
-        to_file.stream.write(" ".join(outcome.splitlines()) + "\n")
-        to_file.flush()
+        to_file.close()
+        line = " ".join(outcome.splitlines()) + "\n"
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(line)
         if outcome != DONE:
-            sys.stderr.write(" ".join(outcome.splitlines()) + "\n")
+            sys.stderr.write(line)

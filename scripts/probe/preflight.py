@@ -27,7 +27,7 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
     """
     results.check(folder)
     for name in request.repositories:
-        _check_repository(benchmark, name, root)
+        _check_repository(benchmark, name, root, folder)
     for run in dict.fromkeys(cell.run for cell in request.cells):
         settings = benchmark.runs[run]
         if isinstance(settings, AnalyzerRun):
@@ -35,10 +35,10 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
     for cell in request.cells:
         settings = benchmark.runs[cell.run]
         if isinstance(settings, SarifRun):
-            check_sarif(paths.sarif_file(settings, cell.repo, root))
+            check_sarif(paths.sarif_file(settings, cell.repo, root), settings.max_mb)
 
 
-def _check_repository(benchmark: Benchmark, name: str, root: Path) -> None:
+def _check_repository(benchmark: Benchmark, name: str, root: Path, folder: Path) -> None:
     repository = benchmark.repositories[name]
     series = paths.series_folder(repository, root)
     if series is not None:
@@ -46,5 +46,6 @@ def _check_repository(benchmark: Benchmark, name: str, root: Path) -> None:
             raise ConfigError(f"{name}: {repository.url}: no patch series at {series}/series.tsv")
         return
     url = paths.source_url(repository, root)
-    if Path(url).is_absolute():
+    # pins of a finished fetch hold even when the source has moved or gone
+    if Path(url).is_absolute() and not (folder / name / "history.json").exists():
         check_local(url, t0=repository.t0, t1=repository.t1, branch=repository.branch, repo=name)

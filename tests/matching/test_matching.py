@@ -44,11 +44,14 @@ def bug(name: str, title: str, path="a.py", first=1, last=1, repo="r") -> Bug:
     )
 
 
-def pair(left="f", right="b", distance=0, snippet=0.0, text=0.0, identifiers=0.0, title=0.0):
+def pair(
+    left="f", right="b", distance=0, snippet=0.0, text=0.0, identifiers=0.0, title=0.0, overlap=0.0
+):
     return Pair(
         left=left,
         right=right,
         line_distance=distance,
+        line_overlap=overlap,
         path_similarity=1.0,
         snippet_similarity=snippet,
         text_similarity=text,
@@ -60,6 +63,17 @@ def pair(left="f", right="b", distance=0, snippet=0.0, text=0.0, identifiers=0.0
 def judged(item: Pair, **settings) -> bool | None:
     (judgement,) = judge_pairs([item], MatchSettings(**settings))
     return judgement.match
+
+
+def test_the_same_few_lines_match_whatever_the_words():
+    assert judged(pair(overlap=0.3))
+    assert not judged(pair(overlap=0.29))
+    pinned = build_pairs(
+        [finding("f", "Mutable default", first=5, last=5)],
+        [bug("b", "Shared tags", first=5, last=7)],
+    )
+    assert [item.line_overlap for item in pinned] == [0.333333]
+    assert judge_pairs(pinned)[0].match
 
 
 def test_empty_sides_give_nothing():

@@ -55,6 +55,11 @@ class SarifRun(_BaseRun):
     languages: Languages = ()
     """Languages that the tool reads; empty for all."""
 
+    max_mb: float = Field(default=512, gt=0)
+    """Size in MB of 10^6 bytes; a larger file is refused."""
+    root: str = ""
+    """Folder of the checkout on the machine that made the report, for its absolute paths."""
+
     @field_validator("path")
     @classmethod
     def _only_repo_varies(cls, path: str) -> str:

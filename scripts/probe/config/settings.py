@@ -74,8 +74,8 @@ class DeduplicateSettings(Stage):
 
     thresholds: Thresholds = Thresholds()
     """Pairs of reports that are judged at all."""
-    merge_limit: int = Field(default=8, ge=2)
-    """Reports that one reference bug may unite; larger groups are split at their weakest links."""
+    merge_limit: int = Field(default=20, ge=2)
+    """Reports that one reference bug may unite; larger groups stay unmerged and are named in the log."""
 
 
 class ReferenceSettings(Section):
@@ -110,6 +110,8 @@ class DecisionSettings(Section):
     """Wording that a pair in the same place must reach."""
     min_snippet: Fraction = 0.6
     """Jaccard of the snippets' tokens from which overlapping ranges need half of the wording."""
+    min_overlap: Fraction = 0.3
+    """Jaccard of the lines that both name from which a pair matches whatever its words."""
 
 
 class MatchingSettings(Stage):

@@ -1,4 +1,4 @@
-"""The heuristic judge of a pair: same place and same words.
+"""The heuristic judge of a pair: the same few lines, or the same place and the same words.
 
 A baseline that needs no model. It cannot tell two defects of one line apart, nor recognise one
 defect described without a shared word; docs/method.md says how often either happens.
@@ -24,14 +24,17 @@ class MatchSettings:
     """Wording that a pair in the same place must reach; :func:`wording` says what that is."""
     min_snippet: float = 0.6
     """Overlapping ranges with so similar snippets need only half of the wording."""
+    min_overlap: float = 0.3
+    """Two that name the same lines, by this Jaccard, match whatever their words."""
 
 
 def judge_pairs(pairs: Iterable[Pair], settings: MatchSettings | None = None) -> list[Judgement]:
     """One judgement a pair, in the pairs' order.
 
-    A pair matches when its ranges lie within ``max_distance`` lines in one file and its
-    :func:`wording` reaches ``min_wording``. ``confidence`` is that of the decision, 0.5 at the
-    threshold.
+    A pair matches when both name the same few lines (``line_overlap`` reaches ``min_overlap``:
+    an analyser's words never resemble a maintainer's), or when its ranges lie within
+    ``max_distance`` lines in one file and its :func:`wording` reaches ``min_wording``.
+    ``confidence`` is that of the decision, 0.5 at the threshold.
     """
     settings = settings or MatchSettings()
     return [_judge(pair, settings) for pair in pairs]
@@ -47,22 +50,31 @@ def wording(pair: Pair) -> float:
 
 
 def _judge(pair: Pair, settings: MatchSettings) -> Judgement:
+    if pair.line_overlap >= settings.min_overlap:
+        match, confidence = True, round(0.5 + pair.line_overlap / 2, 3)
+        rationale = f"{pair.line_overlap:.0%} of the lines that either names are named by both"
+    else:
+        match, confidence, rationale = _by_words(pair, settings)
+    return Judgement(
+        left=pair.left,
+        right=pair.right,
+        match=match,
+        confidence=confidence,
+        rationale=rationale,
+        provenance=Provenance(
+            engine="heuristic", engine_version=ENGINE_VERSION, probe_version=__version__
+        ),
+    )
+
+
+def _by_words(pair: Pair, settings: MatchSettings) -> tuple[bool, float, str]:
     words = wording(pair)
     needed = settings.min_wording
     if pair.line_distance == 0 and pair.snippet_similarity >= settings.min_snippet:
         needed /= 2
     near = pair.line_distance is not None and pair.line_distance <= settings.max_distance
-    match = near and words >= needed
-    return Judgement(
-        left=pair.left,
-        right=pair.right,
-        match=match,
-        confidence=_confidence(words, needed, near=near),
-        rationale=_rationale(pair, words, needed),
-        provenance=Provenance(
-            engine="heuristic", engine_version=ENGINE_VERSION, probe_version=__version__
-        ),
-    )
+    confidence = _confidence(words, needed, near=near)
+    return near and words >= needed, confidence, _rationale(pair, words, needed)
 
 
 def _confidence(words: float, needed: float, *, near: bool) -> float:

@@ -205,6 +205,8 @@ class Pair(Record):
     """The bug's id, or the later report's."""
     line_distance: int | None
     """Lines between the nearest ranges in the same file, 0 when they overlap; None across files."""
+    line_overlap: float
+    """Lines that both name over lines that either names (Jaccard over all places of both)."""
     path_similarity: float
     """1 for the same path, else shared trailing parts over all parts."""
     snippet_similarity: float

@@ -15,12 +15,14 @@ def funnel_rows(
     left_out: Iterable[Dropped],
     presences: Sequence[Presence],
     unplaced: Sequence[Dropped],
+    taken_back: Sequence[Dropped],
     bugs: Sequence[Bug],
 ) -> list[dict[str, object]]:
-    """Rows of ``funnel.csv``; within each stage ``stayed`` and ``left`` add up to what came in.
+    """Rows of ``funnel.csv``; within each stage all rows add up to what came in.
 
     Stages: commits → fixes → candidates → anchored → present → written → merged. A fix commit that yields no
-    candidate leaves at ``candidates``; what the judge could not decide leaves as ``unjudged``.
+    candidate leaves at ``candidates``; what the judge could not decide leaves as ``unjudged``. A candidate without a place in the
+    snapshot is ``lost`` at ``anchored``, and still judged for presence: ``present`` counts all.
     """
     total = sum(1 for _ in commits)
     judged = Counter(classification.is_fix for classification in classifications)
@@ -51,7 +53,8 @@ def funnel_rows(
     rows += [_row("written", "left", reason, n) for reason, n in sorted(places.items())]
     rows += [
         _row("merged", "stayed", "", len(bugs)),
-        _row("merged", "left", "merged with another, or undone", written - len(bugs)),
+        _row("merged", "left", "taken back in the window", len(taken_back)),
+        _row("merged", "left", "merged with another", written - len(taken_back) - len(bugs)),
     ]
     return [row for row in rows if row["count"] or row["outcome"] == "stayed"]
 

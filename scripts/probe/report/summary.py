@@ -45,7 +45,7 @@ def overview_text(files: Sequence[Path]) -> str:
             agreement_text(table),
         ]
     parts.append(
-        f"Results: {', '.join(str(file) for file in files)}; folders: {folders[0]}/README.md"
+        f"Results: {', '.join(str(file) for file in files)}; what is where: results/README.md"
     )
     return "\n\n".join(parts)
 
@@ -118,13 +118,13 @@ def agreement_text(file: Path) -> str:
 
 def _trouble(cell: CellMetrics) -> str:
     parts = [
-        (cell.passes_failed, "passes failed"),
-        (cell.files_skipped, "files skipped"),
-        (cell.files_timed_out, "files timed out"),
-        (cell.rejected_findings, "rejected"),
-        (cell.unjudged_pairs, "unjudged"),
+        (cell.passes_failed, "failed pass", "failed passes"),
+        (cell.files_skipped, "skipped file", "skipped files"),
+        (cell.files_timed_out, "timed-out file", "timed-out files"),
+        (cell.rejected_findings, "rejected finding", "rejected findings"),
+        (cell.unjudged_pairs, "unjudged pair", "unjudged pairs"),
     ]
-    return ", ".join(f"{number} {what}" for number, what in parts if number)
+    return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in parts if n)
 
 
 def _percent(value: float | None) -> str:

@@ -45,7 +45,7 @@ def similar_pairs(
     _need_unique(left)
     _need_unique(right)
     pairs = [
-        _pair(left[block.start + row].id, right[column].id, block, row, column)
+        _pair(left[block.start + row], right[column], block, row, column)
         for block in iter_signals(left, right)
         for row, column in _kept(reached(block, thresholds))
     ]
@@ -79,7 +79,7 @@ def similar_within(
         inside = (rows >= 0) & (rows < len(kept))
         kept[rows[inside], forced[inside, 1]] = True
         pairs += [
-            _pair(items[block.start + row].id, items[column].id, block, row, column)
+            _pair(items[block.start + row], items[column], block, row, column)
             for row, column in _kept(kept)
             if block.start + row < column
         ]
@@ -107,11 +107,12 @@ def _kept(mask: NDArray[np.bool_]) -> Iterable[tuple[int, int]]:
     return zip(rows.tolist(), columns.tolist(), strict=True)
 
 
-def _pair(left: str, right: str, block: Signals, row: int, column: int) -> Pair:
+def _pair(left: Item, right: Item, block: Signals, row: int, column: int) -> Pair:
     distance = block.line_distance[row, column]
     return Pair(
-        left=left,
-        right=right,
+        left=left.id,
+        right=right.id,
+        line_overlap=_overlap(left, right) if distance == 0 else 0.0,
         line_distance=int(distance) if np.isfinite(distance) else None,
         path_similarity=_number(block.path, row, column),
         snippet_similarity=_number(block.snippet, row, column),
@@ -119,6 +120,16 @@ def _pair(left: str, right: str, block: Signals, row: int, column: int) -> Pair:
         identifier_similarity=_number(block.identifiers, row, column),
         title_similarity=_number(block.title, row, column),
     )
+
+
+def _overlap(left: Item, right: Item) -> float:
+    """Jaccard of the two sets of lines, over all places of both."""
+    one, other = _lines(left), _lines(right)
+    return round(len(one & other) / len(one | other), DIGITS)
+
+
+def _lines(item: Item) -> set[tuple[str, int]]:
+    return {(at.path, line) for at in item.locations for line in range(at.first, at.last + 1)}
 
 
 def _number(matrix: NDArray[np.float32], row: int, column: int) -> float:
