@@ -1,4 +1,4 @@
-"""What every rule file needs: the validated configuration, wildcards, and input functions.
+"""Shared by all files of rules, the validated configuration, wildcards, and input functions.
 
 Contract: `benchmark` is the validated configuration; nothing reads the raw `config` after it.
 """

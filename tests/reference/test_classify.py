@@ -207,13 +207,22 @@ def test_dropped_arguments_are_not_formatting() -> None:
         (["    # teh list"], ["    # the list"]),
         (["    The first item of teh list"], ["    The first item of the list"]),
         (["    >>> first([1])", "    2"][:1], ["    >>> first([2])"]),
-        (["from a import b"], ["from a import b, c"]),
         ([], ['    """Return the first item."""']),
     ],
-    ids=["comment", "docstring", "doctest", "import", "new docstring"],
+    ids=["comment", "docstring", "doctest", "new docstring"],
 )
-def test_comments_docstrings_doctests_and_imports_are_none(edit: Sides) -> None:
+def test_comments_docstrings_and_doctests_are_none(edit: Sides) -> None:
     assert verdict("fix: first item", {"lib/first.py": [edit]}).is_fix is False
+
+
+def test_a_forgotten_import_is_a_fix_where_the_message_says_so_and_tidied_ones_are_none() -> None:
+    files: dict[str, list[Sides]] = {
+        "lib/first.py": [(["from a import b"], ["from a import b, c"])]
+    }
+    assert verdict("Fix NameError when a page cannot be written", files).is_fix is True
+    assert verdict("fix: first item", files).is_fix is True
+    assert verdict("fix: unused import", files).is_fix is False
+    assert verdict("chore: imports", files).is_fix is False
 
 
 def test_python_annotations_alone_are_none_but_public_typing_corrected_is_a_fix() -> None:
@@ -229,6 +238,9 @@ def test_vendored_code_patched_by_hand_counts_and_an_update_does_not() -> None:
     scope = SourceScope()
     assert verdict(
         "fix: crash in vendored parser", {"vendor/parse.py": [GUARD]}, scope=scope
+    ).is_fix
+    assert verdict(
+        "fix(vendor): never return an empty slug", {"vendor/parse.py": [GUARD]}, scope=scope
     ).is_fix
     update = verdict(
         "fix: sync vendored parser with upstream", {"vendor/parse.py": [GUARD]}, scope=scope

@@ -23,7 +23,7 @@ def test_a_failure_names_cause_log_and_resuming_command(tmp_path):
     text = failure_text(tmp_path, [Cell("demo", "ruff")], started, ["/x/snakemake", "a b"])
     assert text.splitlines() == [
         "",
-        "PROBE: 0 of 1 cell done, 2 failed:",
+        "PROBE: 0 of 1 cell with a result, 2 failed:",
         "  ask_presence/demo/0000: killed",
         f"    log: {logs}/ask_presence/demo/0000.log",
         "  run_analyzer/demo/ruff: ruff: not installed; run make",

@@ -1,6 +1,5 @@
 """Runs the real workflow in a copy of the project, so that tests may edit scripts and configs."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -9,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from histories import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "rules", "scripts", "config", "profiles", "resources", "docs")
-_JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
+_JOB = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", re.MULTILINE)
 
 
 class Workflow:
@@ -20,6 +19,7 @@ class Workflow:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.mkdir(parents=True)
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
@@ -57,7 +57,6 @@ class Workflow:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            env={**os.environ, "PYTHONWARNINGS": "default"},
             check=False,
         )
         if check and done.returncode != 0:

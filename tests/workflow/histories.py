@@ -4,6 +4,9 @@ from pathlib import Path
 
 from builders import HistoryBuilder
 
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout."""
+
 BEFORE = """def mean(values):
     return sum(values) / len(values)
 

@@ -119,10 +119,10 @@ def test_an_address_that_cannot_be_reached_is_said_by_the_job(small):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (None, "missing"),
-        ("{", "JSON"),
-        (json.dumps({"version": "2.0.0", "runs": []}), "2.0.0"),
-        ("[" * 100_000, "nested"),
+        (None, "no such SARIF file"),
+        ("{", "is not valid JSON"),
+        (json.dumps({"version": "2.0.0", "runs": []}), "says version '2.0.0'"),
+        ("[" * 100_000, "expected a JSON object"),
     ],
 )
 def test_a_bad_sarif_file(small, content, expected):

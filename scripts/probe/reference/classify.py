@@ -6,6 +6,7 @@ claims, weighed by the project's own habits, and what the diff shows by itself.
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +15,7 @@ from probe.code.paths import SourceScope
 from probe.errors import GitError
 from probe.git.diff import CommitDiff
 from probe.records import Classification, Commit, Provenance
-from probe.reference.classify_changes import Changes, read_changes
+from probe.reference.classify_changes import ONLY_IMPORTS, Changes, read_changes
 from probe.reference.classify_message import Message, parse_message
 from probe.reference.classify_weights import (
     BODY_FAULT,
@@ -32,8 +33,12 @@ from probe.reference.classify_weights import (
 )
 from probe.reference.habits import Habits
 
+_TIDYING = re.compile(
+    r"\b(?:unused|sort\w*|order\w*|isort|lint\w*|style|format\w*|typ(?:e|es|ing))\b"
+)
+
 ENGINE = "heuristic"
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 """Version of the rules and their weights; raise it with every change of either."""
 
 _GATED = 0.97
@@ -138,7 +143,7 @@ def _gate(
     """Why a commit can be no fix whatever else it says; empty where it can."""
     if not commit.parents:
         return "a root commit corrects nothing"
-    if changes.inert:
+    if changes.inert and not (changes.inert == ONLY_IMPORTS and _tells_missing_import(message)):
         return changes.inert
     if revert:
         return "reverts an earlier commit"
@@ -149,6 +154,12 @@ def _gate(
     if _is_vendored_update(commit, message, scope):
         return "an update of vendored code"
     return ""
+
+
+def _tells_missing_import(message: Message) -> bool:
+    """A fix may be nothing but a forgotten import; tidied imports are called fixes as well."""
+    claims = message.kind == "fix" or message.text.startswith(("fix ", "fixes ", "fixed "))
+    return claims and not _TIDYING.search(message.text)
 
 
 def _is_vendored_update(commit: Commit, message: Message, scope: SourceScope) -> bool:

@@ -62,6 +62,9 @@ _FRAGMENT_FIX = frozenset({"bugfix", "fix", "security"})
 _FRAGMENT_FEATURE = frozenset({"feature", "feat"})
 
 
+ONLY_IMPORTS = "only imports and comments change in production code"
+
+
 @dataclass(slots=True)
 class Changes:
     """One commit's diff in figures and named observations."""
@@ -188,7 +191,7 @@ def _why_inert(edits: list[Edit], imports: int, versions: int) -> str:
     if versions:
         return "only a version changes in production code"
     if imports:
-        return "only imports and comments change in production code"
+        return ONLY_IMPORTS
     return "only comments, docstrings, blanks, renames or modes change in production code"
 
 

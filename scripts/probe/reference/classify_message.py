@@ -141,7 +141,8 @@ def parse_message(subject: str, body: str) -> Message:
         or bool(
             _BOT_BODY.search(body[:2000]) and re.match(r"\W*(?:bump|update|build|chore)", inner)
         ),
-        vendor=bool(_VENDOR.search(inner)),
+        # the scope of "fix(vendor): …" says where, not that a copy was updated
+        vendor=bool(_VENDOR.search(rest if kind == "fix" else inner)),
     )
 
 

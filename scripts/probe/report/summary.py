@@ -56,7 +56,10 @@ def failure_text(
     """For each failed job its cause in one line and its log, then the command that resumes."""
     done = sum((folder / paths.cell_file(cell)).exists() for cell in cells)
     failures = list(failed_jobs(folder, started))
-    lines = ["", f"PROBE: {done} of {_count(len(cells), 'cell')} done, {len(failures)} failed:"]
+    lines = [
+        "",
+        f"PROBE: {done} of {_count(len(cells), 'cell')} with a result, {len(failures)} failed:",
+    ]
     for name, cause, log in failures:
         lines += [f"  {name}: {cause}", f"    log: {log}"]
     if not failures:
