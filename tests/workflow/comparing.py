@@ -1,5 +1,6 @@
 """Comparing two builds: everything but what is measured or names a folder."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -31,6 +32,6 @@ def results_of(folder: Path) -> dict[str, str]:
 
 
 def _without_column(text: str, column: str) -> str:
-    rows = [line.split(",") for line in text.splitlines()]
+    rows = list(csv.reader(text.splitlines()))
     place = rows[0].index(column)
-    return "\n".join(",".join(row[:place] + row[place + 1 :]) for row in rows)
+    return "\n".join(repr(row[:place] + row[place + 1 :]) for row in rows)
