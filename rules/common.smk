@@ -87,7 +87,7 @@ def blocks_of(repo):
 
 
 def block_sha256(wildcards):
-    return blocks_of(wildcards.repo)[wildcards.block]
+    return paths.block_sha256(blocks_of(wildcards.repo), wildcards.repo, wildcards.block)
 
 
 def in_blocks(name):

@@ -4,11 +4,12 @@ The rule files hold the path patterns; what needs a decision is here, where it c
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from probe.config import SERIES_PREFIX, Benchmark, Cell, Repository, SarifRun
+from probe.errors import ConfigError
 
 BLOCK_PATTERN = r"[0-9]+"
 """A block's name: its 0-based number in the window, four digits or more."""
@@ -65,6 +66,20 @@ def read_blocks(path: str | Path) -> dict[str, str]:
     """Block names and content hashes, in window order, from ``blocks.tsv``."""
     lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
     return dict(line.split("\t")[:2] for line in lines)
+
+
+def block_sha256(blocks: Mapping[str, str], repo: str, block: str) -> str:
+    """The content hash of a block.
+
+    Raises:
+        ConfigError: the window has no such block.
+    """
+    if block not in blocks:
+        known = f"it has {', '.join(blocks)}" if blocks else "it has none"
+        raise ConfigError(
+            f"results/{repo}/reference/blocks/{block}: no block of the window; {known}"
+        )
+    return blocks[block]
 
 
 def read_request(arguments: Sequence[str], benchmark: Benchmark) -> Request:

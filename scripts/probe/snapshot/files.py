@@ -56,7 +56,7 @@ def list_files(
         RecordError: the archive cannot be read.
     """
     try:
-        with tarfile.open(archive) as tar:
+        with tarfile.open(archive, "r:") as tar:
             files = list(_members(tar, info, scope, languages, limits))
     except (OSError, tarfile.TarError) as error:
         raise RecordError(f"{archive}: cannot read: {error}; delete it and run again") from error
@@ -70,7 +70,7 @@ def unpack(archive: Path, folder: Path) -> None:
         RecordError: the archive cannot be read, or the disk is full.
     """
     try:
-        with tarfile.open(archive) as tar:
+        with tarfile.open(archive, "r:") as tar:
             tar.extractall(folder, filter="data")
     except (OSError, tarfile.TarError) as error:
         raise RecordError(f"{archive}: cannot unpack into {folder}: {error}") from error

@@ -1,0 +1,49 @@
+import re
+
+import pytest
+
+from probe import paths, results
+from probe.config import SarifRun
+from probe.errors import ConfigError, RecordError
+from probe.reference.blocks import blocks_table
+
+
+def test_alternatives_match_names_and_nothing_else():
+    pattern = re.compile(paths.alternatives(["luna", "luna-3", "a.b"]))
+    assert pattern.fullmatch("luna-3")
+    assert not pattern.fullmatch("axb")
+    assert not re.fullmatch(paths.alternatives([]), "")
+
+
+def test_relative_sarif_paths_start_at_the_root(tmp_path):
+    run = SarifRun(kind="sarif", path="imports/{repo}/x.sarif")
+    assert paths.sarif_file(run, "demo", tmp_path) == tmp_path / "imports/demo/x.sarif"
+
+
+def test_blocks_are_read_as_they_were_written(tmp_path):
+    table = tmp_path / "blocks.tsv"
+    table.write_text(blocks_table([], 10))
+    assert paths.read_blocks(table) == {}
+    with pytest.raises(ConfigError, match="no block of the window; it has none"):
+        paths.block_sha256({}, "demo", "0000")
+
+
+def test_a_results_folder_is_marked_once_and_another_layout_is_refused(tmp_path):
+    folder = tmp_path / "results"
+    results.check(folder)
+    results.mark(folder)
+    results.check(folder)
+    mark = folder / "LAYOUT"
+    before = mark.read_bytes()
+    results.mark(folder)
+    assert mark.read_bytes() == before
+    for content in ("", "99 (later)\n"):
+        mark.write_text(content)
+        with pytest.raises(RecordError, match="LAYOUT: written by a version of PROBE with layout"):
+            results.check(folder)
+
+
+def test_a_file_in_place_of_the_results_folder_is_refused(tmp_path):
+    (tmp_path / "results").write_text("")
+    with pytest.raises(RecordError, match="is a file, but results go there"):
+        results.check(tmp_path / "results")
