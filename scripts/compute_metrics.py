@@ -1,5 +1,8 @@
 """Compute the cell's row, and keep what it was configured with beside it."""
 
+from pathlib import Path
+
+from probe.git.ancestry import checkout_revision
 from probe.job import job
 from probe.records import (
     Bug,
@@ -21,7 +24,10 @@ from probe.statistics.identity import identify_cell
 with job(snakemake.log[0]):
     results = [read_json(path, PassResult) for path in snakemake.input.results]
     identity, config_text = identify_cell(
-        snakemake.params.cell, results, file_sha256(snakemake.input.bugs)
+        snakemake.params.cell,
+        results,
+        file_sha256(snakemake.input.bugs),
+        checkout_revision(Path(snakemake.scriptdir)),
     )
     cell = compute_cell(
         identity,

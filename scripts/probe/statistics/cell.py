@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from probe import __version__
-from probe.records import Bug, CellMetrics, Finding, Judgement, PassResult
+from probe.records import Bug, CellMetrics, Finding, Judgement, PassResult, Usage
 from probe.statistics.intervals import wilson
 
 N = TypeVar("N", int, float)
@@ -51,19 +51,10 @@ def compute_cell(
     run in which every pass failed has no recall: its failure is not "found nothing".
     """
     judged = list(judgements)
-    matched_bugs = {judgement.right for judgement in judged if judgement.match}
-    matched_findings = {judgement.left for judgement in judged if judgement.match}
     failed = sum(result.status != "ok" for result in results)
+    matched_bugs = len({judgement.right for judgement in judged if judgement.match})
+    matched_findings = len({judgement.left for judgement in judged if judgement.match})
     searched = failed < len(results)
-    bug_trials = len(bugs) if searched else 0
-    recall = ratio(len(matched_bugs), bug_trials)
-    precision = ratio(len(matched_findings), len(findings))
-    recall_bounds = wilson(len(matched_bugs), bug_trials) if bug_trials else None
-    precision_bounds = wilson(len(matched_findings), len(findings))
-    recall_low, recall_high = recall_bounds or (None, None)
-    precision_low, precision_high = precision_bounds or (None, None)
-    usages = [result.usage for result in results]
-    read = [result.files_read for result in results]
     return CellMetrics(
         repo=identity.repo,
         run=identity.run,
@@ -72,38 +63,58 @@ def compute_cell(
         effort=identity.effort,
         bugs=len(bugs),
         findings=len(findings),
-        matched_bugs=len(matched_bugs),
-        matched_findings=len(matched_findings),
-        recall=recall,
-        recall_low=recall_low,
-        recall_high=recall_high,
-        precision=precision,
-        precision_low=precision_low,
-        precision_high=precision_high,
-        f1=f1_score(precision, recall),
-        f1_low=f1_score(precision_low, recall_low),
-        f1_high=f1_score(precision_high, recall_high),
-        cost_usd=add_known(usage.usd for usage in usages),
-        input_tokens=add_known(
-            tokens
-            for usage in usages
-            for tokens in (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-        ),
-        output_tokens=add_known(usage.output_tokens for usage in usages),
-        wall_s=round(sum(result.wall_s for result in results), 3),
+        matched_bugs=matched_bugs,
+        matched_findings=matched_findings,
         passes=len(results),
         passes_failed=failed,
-        rejected_findings=sum(len(result.rejected) for result in results),
         reference_sha256=identity.reference_sha256,
         config_sha256=identity.config_sha256,
         probe_version=__version__,
-        suppressed_findings=sum(result.suppressed for result in results),
         unjudged_pairs=sum(judgement.match is None for judgement in judged),
         files_audited=files_audited,
-        files_read=add_known(read),
-        files_skipped=sum(len(result.files_skipped) for result in results),
-        files_timed_out=sum(len(result.files_timed_out) for result in results),
+        **_rates(matched_bugs, len(bugs) if searched else 0, matched_findings, len(findings)),
+        **_costs([result.usage for result in results]),
+        **_coverage(results),
     )
+
+
+def _rates(
+    matched_bugs: int, bugs: int, matched_findings: int, findings: int
+) -> dict[str, float | None]:
+    recall, precision = ratio(matched_bugs, bugs), ratio(matched_findings, findings)
+    recall_low, recall_high = wilson(matched_bugs, bugs) or (None, None)
+    precision_low, precision_high = wilson(matched_findings, findings) or (None, None)
+    return {
+        "recall": recall,
+        "recall_low": recall_low,
+        "recall_high": recall_high,
+        "precision": precision,
+        "precision_low": precision_low,
+        "precision_high": precision_high,
+        "f1": f1_score(precision, recall),
+        "f1_low": f1_score(precision_low, recall_low),
+        "f1_high": f1_score(precision_high, recall_high),
+    }
+
+
+def _costs(usages: Sequence[Usage]) -> dict[str, Any]:
+    prompts = [(u.input_tokens, u.cache_read_tokens, u.cache_write_tokens) for u in usages]
+    return {
+        "cost_usd": add_known(usage.usd for usage in usages),
+        "input_tokens": add_known(tokens for parts in prompts for tokens in parts),
+        "output_tokens": add_known(usage.output_tokens for usage in usages),
+    }
+
+
+def _coverage(results: Sequence[PassResult]) -> dict[str, Any]:
+    return {
+        "wall_s": round(sum(result.wall_s for result in results), 3),
+        "rejected_findings": sum(len(result.rejected) for result in results),
+        "suppressed_findings": sum(result.suppressed for result in results),
+        "files_read": add_known(result.files_read for result in results),
+        "files_skipped": sum(len(result.files_skipped) for result in results),
+        "files_timed_out": sum(len(result.files_timed_out) for result in results),
+    }
 
 
 def add_known(values: Iterable[N | None]) -> N | None:

@@ -10,7 +10,10 @@ from probe.statistics.cell import CellIdentity
 
 
 def identify_cell(
-    config: Mapping[str, object], results: Sequence[PassResult], reference_sha256: str
+    config: Mapping[str, object],
+    results: Sequence[PassResult],
+    reference_sha256: str,
+    code_revision: str | None,
 ) -> tuple[CellIdentity, str]:
     """The cell's identity, and the text of the ``config.json`` that is kept beside it.
 
@@ -18,6 +21,7 @@ def identify_cell(
         config: the cell's resolved configuration; needs ``repo``, ``run`` and ``settings.kind``.
         results: the run's passes; they know the version of the tool.
         reference_sha256: hash of the reference set.
+        code_revision: of the workflow's checkout; None where it is none.
 
     The configuration's hash leaves out versions of Python and PROBE, which have columns or a place
     in the file: the same configuration has the same hash on every machine.
@@ -40,6 +44,7 @@ def identify_cell(
         "config_sha256": config_sha256,
         "reference_sha256": reference_sha256,
         "tools": tools,
+        "code_revision": code_revision,
         "probe_version": __version__,
         "python_version": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
