@@ -3,6 +3,7 @@
 Contract: `benchmark` is the validated configuration; nothing reads the raw `config` after it.
 """
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -34,6 +35,10 @@ try:
         preflight.check(benchmark, request, ROOT, Path("results"))
 except ProbeError as error:
     stop(error)
+
+if shlex.quote(sys.executable) != sys.executable:
+    # Snakemake 9.27 puts the interpreter into its shell commands as it is, spaces and all
+    sys.executable = shlex.quote(sys.executable)
 
 
 wildcard_constraints:

@@ -150,16 +150,29 @@ def test_results_of_another_version(small):
     assert (small.folder / "results/small/history.json").exists()
 
 
+def environment_without_tools(folder: Path) -> Path:
+    """The same packages in an environment whose bin/ has Python only; returns that Python."""
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    (folder / "lib").symlink_to(Path(sys.prefix) / "lib")
+    shutil.copy2(Path(sys.prefix) / "pyvenv.cfg", folder)
+    return folder / "bin" / "python"
+
+
 def test_a_missing_analyser(small, tmp_path, monkeypatch):
-    # the same packages in an environment whose bin/ has no tools
-    environment = tmp_path / "environment"
-    (environment / "bin").mkdir(parents=True)
-    (environment / "bin" / "python").symlink_to(Path(sys.executable).resolve())
-    (environment / "lib").symlink_to(Path(sys.prefix) / "lib")
-    shutil.copy2(Path(sys.prefix) / "pyvenv.cfg", environment)
+    python = environment_without_tools(tmp_path / "environment")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setattr(sys, "executable", str(environment / "bin" / "python"))
+    monkeypatch.setattr(sys, "executable", str(python))
     assert "analyser 'ruff' is not installed" in refused(small)
+
+
+def test_an_environment_with_a_space_in_its_path_works(small, tmp_path, monkeypatch):
+    ruff = Path(sys.executable).parent / "ruff"
+    python = environment_without_tools(tmp_path / "my environment")
+    (python.parent / "ruff").symlink_to(ruff)
+    monkeypatch.setattr(sys, "executable", str(python))
+    small.run()
+    assert (small.folder / "results" / "metrics.csv").exists()
 
 
 @pytest.mark.tmpfs
