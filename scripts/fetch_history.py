@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
-from probe.git.mirror import fetch_mirror
+from probe.git.mirror import fetch_mirror, forget_mirror
 from probe.job import job
 from probe.records import write_json
 
 with job(snakemake.log[0]):
+    mirror = Path(snakemake.output.history).parent / "history.git"
+    if snakemake.input:
+        forget_mirror(mirror)  # the bundled series was rebuilt
     history = fetch_mirror(
         snakemake.params.url,
-        Path(snakemake.output.history).parent / "history.git",
+        mirror,
         t0=snakemake.params.t0,
         t1=snakemake.params.t1,
         branch=snakemake.params.branch,

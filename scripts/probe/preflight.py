@@ -7,7 +7,7 @@ from probe.config import AnalyzerRun, Benchmark, SarifRun
 from probe.errors import ConfigError
 from probe.finders.base import check_available
 from probe.finders.sarif import check_sarif
-from probe.git.mirror import check_local
+from probe.git.mirror import check_local, is_pinned
 
 
 def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
@@ -46,6 +46,8 @@ def _check_repository(benchmark: Benchmark, name: str, root: Path, folder: Path)
             raise ConfigError(f"{name}: {repository.url}: no patch series at {series}/series.tsv")
         return
     url = paths.source_url(repository, root)
-    # pins of a finished fetch hold even when the source has moved or gone
-    if Path(url).is_absolute() and not (folder / name / "history.json").exists():
-        check_local(url, t0=repository.t0, t1=repository.t1, branch=repository.branch, repo=name)
+    t0, t1, branch = repository.t0, repository.t1, repository.branch
+    mirror = folder / name / "history.git"
+    # pins hold even when the source has moved or gone
+    if Path(url).is_absolute() and not is_pinned(url, mirror, t0=t0, t1=t1, branch=branch):
+        check_local(url, t0=t0, t1=t1, branch=branch, repo=name)

@@ -8,7 +8,7 @@ from builders import HistoryBuilder
 
 from probe.errors import GitError
 from probe.git.log import iter_window
-from probe.git.mirror import check_local, fetch_mirror
+from probe.git.mirror import check_local, fetch_mirror, forget_mirror, is_pinned
 from probe.git.process import run_git
 from probe.records import History
 
@@ -294,3 +294,19 @@ def remote(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     shell.chmod(0o755)
     monkeypatch.setenv("GIT_SSH", str(shell))
     return f"host:{case.source.path}"
+
+
+def test_pins_are_known_and_forgotten_with_their_mirror(tmp_path):
+    history = HistoryBuilder(tmp_path / "origin.git")
+    first = history.commit({"a.py": "x = 1\n"}, "one")
+    last = history.commit({"a.py": "x = 2\n"}, "two")
+    url, mirror = str(history.path), tmp_path / "history.git"
+    ends = {"t0": first, "t1": last, "branch": None}
+    assert not is_pinned(url, mirror, **ends)
+    fetch_mirror(url, mirror, repo="x", **ends)
+    assert is_pinned(url, mirror, **ends)
+    assert not is_pinned(url, mirror, t0=first, t1="2030-01-01", branch=None)
+    forget_mirror(mirror)
+    assert not is_pinned(url, mirror, **ends)
+    forget_mirror(mirror)
+    assert fetch_mirror(url, mirror, repo="x", **ends).t1 == last

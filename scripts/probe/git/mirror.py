@@ -7,6 +7,7 @@ all pins of a row is not fetched again, with or without a network.
 
 import fcntl
 import hashlib
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,6 +100,19 @@ def fetch_mirror(
         t1=last,
         missing_blobs=missing,
     )
+
+
+def is_pinned(url: str, mirror: Path, *, t0: str, t1: str, branch: str | None) -> bool:
+    """Whether a mirror already knows both ends, so that nothing will be fetched."""
+    pins = _Pins(mirror, url, branch)
+    return pins.commit(t0) is not None and pins.commit(t1) is not None
+
+
+def forget_mirror(mirror: Path) -> None:
+    """Remove a mirror with its pins: its source was made anew and is another history."""
+    with _locked(mirror):
+        if mirror.exists():
+            shutil.rmtree(mirror)
 
 
 def check_local(url: str, t0: str, t1: str, branch: str | None, repo: str) -> None:
