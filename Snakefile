@@ -18,6 +18,7 @@ if not workflow.config_settings.configfiles:
 
 
 include: "rules/common.smk"
+include: "rules/inputs.smk"
 include: "rules/snapshot.smk"
 include: "rules/reference.smk"
 include: "rules/finding.smk"

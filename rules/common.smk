@@ -1,4 +1,4 @@
-"""Shared by all files of rules, the validated configuration, wildcards, and input functions.
+"""Shared by all files of rules, the validated configuration, what was asked for, and wildcards.
 
 Contract: `benchmark` is the validated configuration; nothing reads the raw `config` after it.
 """
@@ -76,77 +76,3 @@ def source_url(repo):
         if series_folder(repo)
         else paths.source_url(repository(repo), ROOT)
     )
-
-
-def window_of_repo(wildcards):
-    return checkpoints.build_window.get(repo=wildcards.repo).output.commits
-
-
-def window_of_block(wildcards):
-    """The window behind ancient(): the block's own hash says whether it changed."""
-    return ancient(window_of_repo(wildcards))
-
-
-def blocks_of(repo):
-    return paths.read_blocks(checkpoints.build_window.get(repo=repo).output.blocks)
-
-
-def block_sha256(wildcards):
-    return paths.block_sha256(blocks_of(wildcards.repo), wildcards.repo, wildcards.block)
-
-
-def in_blocks(name):
-    """Input function: the file of that name of every block, in window order."""
-
-    def files(wildcards):
-        folder = f"results/{wildcards.repo}/reference/blocks"
-        return [f"{folder}/{block}/{name}.jsonl" for block in blocks_of(wildcards.repo)]
-
-    return files
-
-
-classifications_of_blocks = in_blocks("classifications")
-candidates_of_blocks = in_blocks("candidates")
-left_out_of_blocks = in_blocks("left_out")
-presence_of_blocks = in_blocks("presence")
-unplaced_of_blocks = in_blocks("unplaced")
-reports_of_blocks = in_blocks("reports")
-
-
-def truth_commits(wildcards):
-    return str(ROOT / repository(wildcards.repo).truth / "truth.tsv")
-
-
-def truth_bugs(wildcards):
-    return str(ROOT / repository(wildcards.repo).truth / "truth_bugs.tsv")
-
-
-def agreement_tables():
-    return paths.agreement_tables(benchmark)
-
-
-def runs_of_kind(kind):
-    return paths.alternatives(
-        run for run, settings in benchmark.runs.items() if settings.kind == kind
-    )
-
-
-def run_settings(wildcards):
-    return benchmark.runs[wildcards.run].model_dump(mode="json")
-
-
-def sarif_file(wildcards):
-    return str(paths.sarif_file(benchmark.runs[wildcards.run], wildcards.repo, ROOT))
-
-
-def pass_results(wildcards):
-    """The pass files of a run: finders that read a whole snapshot have one."""
-    return [f"results/{wildcards.repo}/{wildcards.run}/passes/all.json"]
-
-
-def cell_files():
-    return [paths.cell_file(cell) for cell in benchmark.cells()]
-
-
-def cell_config(wildcards):
-    return benchmark.cell_config(wildcards.repo, wildcards.run)
