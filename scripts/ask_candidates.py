@@ -1,9 +1,8 @@
 """Extract the bugs of a block's fix commits, and find their places in the snapshot."""
 
-from pathlib import Path
-
 from probe.code.paths import SourceScope
 from probe.job import job
+from probe.paths import mirror_beside
 from probe.records import Classification, Commit, History, iter_jsonl, read_json, write_jsonl
 from probe.reference.assemble import build_candidates
 from probe.reference.blocks import select_fixes
@@ -15,7 +14,7 @@ with job(snakemake.log[0]):
         iter_jsonl(snakemake.input.classifications, Classification),
     )
     candidates, left_out = build_candidates(
-        Path(snakemake.input.history).parent / "history.git",
+        mirror_beside(snakemake.input.history),
         history.t0,
         history.t1,
         fixes,

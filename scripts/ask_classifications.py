@@ -1,17 +1,16 @@
 """Say of every commit of a block whether some part of it corrects wrong behaviour."""
 
-from pathlib import Path
-
 from probe.code.paths import SourceScope
 from probe.git.log import iter_diffs
 from probe.job import job
+from probe.paths import mirror_beside
 from probe.records import Commit, iter_jsonl, read_json, write_jsonl
 from probe.reference.blocks import commits_of_block
 from probe.reference.classify import classify_window
 from probe.reference.habits import Habits
 
 with job(snakemake.log[0]):
-    mirror = Path(snakemake.input.history).parent / "history.git"
+    mirror = mirror_beside(snakemake.input.history)
     block = commits_of_block(
         iter_jsonl(snakemake.input.commits, Commit),
         snakemake.wildcards.block,

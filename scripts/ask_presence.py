@@ -1,15 +1,14 @@
 """Say of every candidate of a block whether the snapshot had its defect."""
 
-from pathlib import Path
-
 from probe.job import job
+from probe.paths import mirror_beside
 from probe.records import Candidate, History, read_json, read_jsonl, write_jsonl
 from probe.reference.assemble import judge_presences
 
 with job(snakemake.log[0]):
     history = read_json(snakemake.input.history, History)
     presences = judge_presences(
-        Path(snakemake.input.history).parent / "history.git",
+        mirror_beside(snakemake.input.history),
         history.t0,
         read_jsonl(snakemake.input.candidates, Candidate),
     )

@@ -1,9 +1,9 @@
 """Merge the reports into the reference set, and list it for people."""
 
 import logging
-from pathlib import Path
 
 from probe.job import job
+from probe.paths import mirror_beside
 from probe.records import (
     Candidate,
     Classification,
@@ -22,7 +22,7 @@ from probe.report.tables import write_csv
 with job(snakemake.log[0]):
     verdicts = read_all(snakemake.input.classifications, Classification)
     merged = merge_bugs(
-        Path(snakemake.input.history).parent / "history.git",
+        mirror_beside(snakemake.input.history),
         snakemake.wildcards.repo,
         read_jsonl(snakemake.input.commits, Commit),
         [verdict.commit for verdict in verdicts if verdict.is_fix],

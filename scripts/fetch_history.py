@@ -1,13 +1,12 @@
 """Mirror a repository and pin T0 and T1 by commit."""
 
-from pathlib import Path
-
 from probe.git.mirror import fetch_mirror, forget_mirror
 from probe.job import job
+from probe.paths import mirror_beside
 from probe.records import write_json
 
 with job(snakemake.log[0]):
-    mirror = Path(snakemake.output.history).parent / "history.git"
+    mirror = mirror_beside(snakemake.output.history)
     if snakemake.input:
         forget_mirror(mirror)  # the bundled series was rebuilt
     history = fetch_mirror(

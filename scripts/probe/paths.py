@@ -57,6 +57,11 @@ def sarif_file(run: SarifRun, repo: str, root: Path) -> Path:
     return root / Path(run.path.replace("{repo}", repo)).expanduser()
 
 
+def mirror_beside(history: str | Path) -> Path:
+    """The mirror that a repository's ``history.json`` pins: it lies beside it."""
+    return Path(history).parent / "history.git"
+
+
 def block_name(number: int) -> str:
     """Name of the block with this 0-based number."""
     return f"{number:04d}"

@@ -47,7 +47,7 @@ def _check_repository(benchmark: Benchmark, name: str, root: Path, folder: Path)
         return
     url = paths.source_url(repository, root)
     t0, t1, branch = repository.t0, repository.t1, repository.branch
-    mirror = folder / name / "history.git"
+    mirror = paths.mirror_beside(folder / name / "history.json")
     # pins hold even when the source has moved or gone
     if Path(url).is_absolute() and not is_pinned(url, mirror, t0=t0, t1=t1, branch=branch):
         check_local(url, t0=t0, t1=t1, branch=branch, repo=name)

@@ -7,7 +7,6 @@ defect described without a shared word; docs/method.md says how often either hap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from probe import __version__
 from probe.records import Judgement, Pair, Provenance
 
 ENGINE_VERSION = "1"
@@ -61,9 +60,7 @@ def _judge(pair: Pair, settings: MatchSettings) -> Judgement:
         match=match,
         confidence=confidence,
         rationale=rationale,
-        provenance=Provenance(
-            engine="heuristic", engine_version=ENGINE_VERSION, probe_version=__version__
-        ),
+        provenance=Provenance.of_heuristic(ENGINE_VERSION),
     )
 
 

@@ -2,9 +2,11 @@
 
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from probe import __version__
 
 
 def _utc(value: datetime) -> datetime:
@@ -56,3 +58,8 @@ class Provenance(Record):
     """Hash of the prompt template; None for engines without a prompt."""
     calls: tuple[str, ...] = ()
     """Cache keys of the model calls behind the record, in order; empty without a model."""
+
+    @classmethod
+    def of_heuristic(cls, version: str) -> Self:
+        """Provenance of a heuristic engine whose rules have this version."""
+        return cls(engine="heuristic", engine_version=version, probe_version=__version__)

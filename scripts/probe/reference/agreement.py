@@ -7,6 +7,7 @@ from pathlib import Path
 
 from probe.errors import RecordError
 from probe.records import Agreement, Bug, Candidate, Classification, Presence
+from probe.reference.score import Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +97,17 @@ def _bugs_agreement(repo: str, truth: Sequence[TrueBug], bugs: Sequence[Bug]) ->
 
 
 def _row(repo: str, stage: str, hit: int, extra: int, missed: int, wrong: list[str]) -> Agreement:
-    precision = hit / (hit + extra) if hit + extra else None
-    recall = hit / (hit + missed) if hit + missed else None
-    known = precision is not None and recall is not None
+    score = Score(stage, hit + missed, hit, extra, missed)
+    known = score.precision is not None and score.recall is not None
     return Agreement(
         repo=repo,
         stage=stage,
         true_positives=hit,
         false_positives=extra,
         false_negatives=missed,
-        precision=precision,
-        recall=recall,
-        f1=2 * hit / (2 * hit + extra + missed) if known else None,
+        precision=score.precision,
+        recall=score.recall,
+        f1=score.f1 if known else None,
         wrong=" ".join(wrong),
     )
 

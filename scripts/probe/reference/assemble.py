@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from probe import __version__
 from probe.code.paths import SourceScope
 from probe.git.log import iter_diffs
 from probe.git.objects import ObjectReader
@@ -164,7 +163,7 @@ def _candidate(anchored: Anchored, title: str, past: Past) -> Candidate:
         additive=fix.additive,
         lineage=assess(anchored, past),
         suggested_fix=fix.suggested_fix,
-        provenance=_provenance(EXTRACT_VERSION),
+        provenance=Provenance.of_heuristic(EXTRACT_VERSION),
     )
 
 
@@ -182,7 +181,7 @@ def _presence(mirror: Path, t0: str, candidate: Candidate) -> Presence:
             verdict=None,
             confidence=0.0,
             rationale="the candidate was not looked up in the window's history",
-            provenance=_provenance(PRESENCE_VERSION),
+            provenance=Provenance.of_heuristic(PRESENCE_VERSION),
         )
     return Presence(
         candidate=candidate.id,
@@ -191,9 +190,5 @@ def _presence(mirror: Path, t0: str, candidate: Candidate) -> Presence:
         confidence=lineage.confidence,
         rationale=lineage.rationale,
         evidence=cite(mirror, t0, candidate) if lineage.ground else (),
-        provenance=_provenance(PRESENCE_VERSION),
+        provenance=Provenance.of_heuristic(PRESENCE_VERSION),
     )
-
-
-def _provenance(version: str) -> Provenance:
-    return Provenance(engine="heuristic", engine_version=version, probe_version=__version__)

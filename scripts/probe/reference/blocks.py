@@ -1,6 +1,7 @@
 """Blocks: runs of the window, the units that are judged and paid for."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from probe.paths import block_name
 from probe.records import Classification, Commit, content_sha256
@@ -38,6 +39,7 @@ def commits_of_block(commits: Iterator[Commit], name: str, size: int) -> list[Co
 def select_fixes(
     commits: Iterable[Commit], classifications: Iterable[Classification]
 ) -> list[Commit]:
-    """The commits that were classified as fixes, in window order."""
+    """The commits that were classified as fixes, in window order; reads no further than it must."""
     wanted = {item.commit for item in classifications if item.is_fix}
-    return [commit for commit in commits if commit.sha in wanted]
+    found = (commit for commit in commits if commit.sha in wanted)
+    return list(islice(found, len(wanted)))

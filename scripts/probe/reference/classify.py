@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from probe import __version__
 from probe.code.paths import SourceScope
 from probe.errors import GitError
 from probe.git.diff import CommitDiff
@@ -37,7 +36,6 @@ _TIDYING = re.compile(
     r"\b(?:unused|sort\w*|order\w*|isort|lint\w*|style|format\w*|typ(?:e|es|ing))\b"
 )
 
-ENGINE = "heuristic"
 RULES_VERSION = "2"
 """Version of the rules and their weights; raise it with every change of either."""
 
@@ -206,7 +204,5 @@ def _answer(commit: Commit, is_fix: bool, confidence: float, rationale: str) -> 
         is_fix=is_fix,
         confidence=round(confidence, 3),
         rationale=rationale,
-        provenance=Provenance(
-            engine=ENGINE, engine_version=RULES_VERSION, probe_version=__version__
-        ),
+        provenance=Provenance.of_heuristic(RULES_VERSION),
     )

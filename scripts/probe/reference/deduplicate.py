@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from probe import __version__
 from probe.records import Candidate, Judgement, Pair, Provenance, Report
 from probe.reference.patches import Patch, added_overlap, read_patch
 from probe.similarity.filter import Thresholds, similar_within
@@ -87,9 +86,7 @@ def _judge(pair: Pair, by_id: Mapping[str, Candidate], patches: Mapping[str, Pat
         match=reason is not None,
         confidence=reason[1] if reason else round(1 - overlap / 2, 3),
         rationale=reason[0] if reason else f"{overlap:.0%} of the added lines are the same",
-        provenance=Provenance(
-            engine="heuristic", engine_version=ENGINE_VERSION, probe_version=__version__
-        ),
+        provenance=Provenance.of_heuristic(ENGINE_VERSION),
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from probe import __version__
 from probe.records import Bug, Dropped, Judgement, Location, Provenance, Report
 from probe.reference.undone import Undone
 
@@ -102,9 +101,7 @@ def _bug(repo: str, members: Sequence[Report], rank: Mapping[str, int]) -> Bug:
         candidates=tuple(report.candidate for report in members),
         fix_commits=tuple(dict.fromkeys(report.commit for report in members)),
         fix_rank=rank[first.commit],
-        provenance=Provenance(
-            engine="heuristic", engine_version=ENGINE_VERSION, probe_version=__version__
-        ),
+        provenance=Provenance.of_heuristic(ENGINE_VERSION),
     )
 
 

@@ -5,7 +5,6 @@ Labels are a tab-separated file with ``repo``, ``sha``, ``is_bug_fix`` (yes or n
 how much of a verdict the diff itself carries.
 """
 
-import csv
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from probe.errors import RecordError
 from probe.records import Classification, Commit
 from probe.reference.classify_message import split_prefix
+from probe.reference.labels import read_label_rows
 
 _COLUMNS = ("repo", "sha", "is_bug_fix", "confidence", "reason")
 _MASKED_WORDS = re.compile(
@@ -119,14 +119,9 @@ def read_labels(path: Path) -> list[Label]:
     """Labels in the order of the file.
 
     Raises:
-        RecordError: a column is missing, or a verdict is neither yes nor no.
+        RecordError: the file cannot be read, a column is missing, or a verdict is neither yes nor no.
     """
-    with path.open(encoding="utf-8", newline="") as stream:
-        reader = csv.DictReader(stream, delimiter="\t")
-        missing = [name for name in _COLUMNS if name not in (reader.fieldnames or [])]
-        if missing:
-            raise RecordError(f"{path}: column {missing[0]} is missing; found {reader.fieldnames}")
-        return [_label(path, reader.line_num, row) for row in reader]
+    return [_label(path, number, row) for number, row in read_label_rows(path, _COLUMNS)]
 
 
 def _label(path: Path, line: int, row: Mapping[str, str | None]) -> Label:

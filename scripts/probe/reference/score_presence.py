@@ -5,13 +5,13 @@ defect; MERGE and SEPARATE whether two commits fix one defect; REVERTED that the
 first back, so that neither may give a record.
 """
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from probe.errors import RecordError
 from probe.records import Bug, Candidate, Presence
+from probe.reference.labels import read_label_rows
 
 _COLUMNS = ("expected", "repo", "sha", "sha_b", "confidence", "reason")
 _SINGLE = frozenset({"KEEP", "DROP"})
@@ -49,15 +49,7 @@ def read_presence_labels(path: str | Path) -> list[PresenceLabel]:
     Raises:
         RecordError: the file cannot be read, a column is missing, or a verdict is unknown.
     """
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream, delimiter="\t")
-            missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise RecordError(f"{path}: column {missing[0]} is missing; see the labels' README")
-            return [_label(path, number, row) for number, row in enumerate(reader, 2)]
-    except OSError as error:
-        raise RecordError(f"{path}: cannot read: {error.strerror}") from error
+    return [_label(path, number, row) for number, row in read_label_rows(path, _COLUMNS)]
 
 
 def labels_of_dated_fixes(rows: Iterable[Mapping[str, str]]) -> list[PresenceLabel]:

@@ -7,7 +7,6 @@ since the visible code is not wrong by itself.
 
 from collections.abc import Sequence
 
-from probe import __version__
 from probe.code.units import Unit, enclosing_unit
 from probe.records import Candidate, Dropped, Location, Provenance, Report
 from probe.reference.mirror import Snapshot
@@ -51,9 +50,7 @@ def write_report(candidate: Candidate, snapshot: Snapshot) -> Report | Dropped:
         snippet=cut_snippet(snapshot.lines(primary.path), primary, unit),
         severity="medium",
         suggested_fix=candidate.suggested_fix,
-        provenance=Provenance(
-            engine="heuristic", engine_version=ENGINE_VERSION, probe_version=__version__
-        ),
+        provenance=Provenance.of_heuristic(ENGINE_VERSION),
     )
 
 

@@ -1,12 +1,12 @@
 """Built reference sets against hand-made labels, as text for people."""
 
-import csv
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
 from probe.errors import RecordError
 from probe.records import Bug, Candidate, Classification, Presence, Record, read_all
+from probe.reference.labels import read_label_rows
 from probe.reference.score import score_classification
 from probe.reference.score_presence import (
     PresenceLabel,
@@ -39,7 +39,8 @@ def score_text(labels: Path, results: Path) -> str:
     bugs = read_all(sorted(results.glob("*/reference/bugs.jsonl")), Bug)
     built = {item.commit for item in classifications}
     cases = _known(read_presence_labels(labels / "presence.tsv"), built)
-    dated = _known(labels_of_dated_fixes(_rows(labels / "commits.tsv")), built)
+    rows = read_label_rows(labels / "commits.tsv", ("repo", "sha", "confidence", "present_at_T0"))
+    dated = _known(labels_of_dated_fixes(row for _, row in rows), built)
     if not cases and not dated:
         raise RecordError(
             f"{results}: no labelled commit is built there; "
@@ -61,14 +62,6 @@ def _blocks(results: Path, name: str, model: type[R]) -> list[R]:
 
 def _known(labels: Iterable[PresenceLabel], built: set[str]) -> list[PresenceLabel]:
     return [label for label in labels if label.sha in built]
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            return list(csv.DictReader(stream, delimiter="\t"))
-    except OSError as error:
-        raise RecordError(f"{path}: cannot read: {error.strerror}") from error
 
 
 def _tally(title: str, tally: Tally) -> str:
