@@ -7,7 +7,10 @@
     ├── GitError            git failed, or a repository is not what the inventory says
     ├── RecordError         a file of ours (JSON Lines, results folder) cannot be read
     ├── PatchError          a patch series does not apply
-    └── FinderError         a finder is missing, crashed, or its output cannot be read
+    ├── FinderError         a finder is missing, crashed, or its output cannot be read
+    ├── ModelError          a model cannot be asked: no key, no price, no server
+    ├── BudgetError         the next call could pass the cap on money
+    └── SandboxError        no sandbox works here, or one died
 
 The message says what was found, where (file and key), what was expected, and what to do.
 """
@@ -35,3 +38,15 @@ class PatchError(ProbeError):
 
 class FinderError(ProbeError):
     """A finder cannot run, or what it produced cannot be read."""
+
+
+class ModelError(ProbeError):
+    """A model cannot be asked at all; a single failed call is a recorded failure instead."""
+
+
+class BudgetError(ProbeError):
+    """A call was refused because it could pass ``budget.usd``; nothing that was bought is lost."""
+
+
+class SandboxError(ProbeError):
+    """No sandbox works here, or one died: never a command that merely failed inside one."""

@@ -4,10 +4,13 @@ from probe.config.benchmark import Benchmark, Cell, Named
 from probe.config.document import config_markdown, generate, schemas_by_name
 from probe.config.inventory import SERIES_PREFIX, Repository, read_inventory
 from probe.config.loader import load_config, read_models, read_runs
-from probe.config.models import ModelEntry
+from probe.config.models import Effort, ModelEntry, Price, Supports
 from probe.config.names import MAX_NAME_LENGTH, NAME_PATTERN
-from probe.config.runs import AnalyzerRun, AnalyzerTool, LanguageKey, Run, SarifRun
+from probe.config.runs import AnalyzerRun, AnalyzerTool, LanguageKey, ModelRun, Run, SarifRun
 from probe.config.settings import (
+    BudgetSettings,
+    CallSettings,
+    ClassifySettings,
     DecisionSettings,
     DeduplicateSettings,
     MatchingSettings,
@@ -26,14 +29,20 @@ __all__ = [
     "AnalyzerRun",
     "AnalyzerTool",
     "Benchmark",
+    "BudgetSettings",
+    "CallSettings",
     "Cell",
+    "ClassifySettings",
     "DecisionSettings",
     "DeduplicateSettings",
+    "Effort",
     "LanguageKey",
     "MatchingSettings",
     "ModelEntry",
+    "ModelRun",
     "Named",
     "PlanSettings",
+    "Price",
     "ReferenceSettings",
     "Repository",
     "Run",
@@ -41,6 +50,7 @@ __all__ = [
     "Settings",
     "SnapshotSettings",
     "Stage",
+    "Supports",
     "Thresholds",
     "config_markdown",
     "generate",

@@ -71,11 +71,28 @@ class SarifRun(_BaseRun):
         return path
 
 
-Run = Annotated[AnalyzerRun | SarifRun, Field(discriminator="kind")]
+class ModelRun(_BaseRun):
+    """A model without tools: one structured call a pass, with the files in the prompt."""
+
+    kind: Literal["model"]
+    """Says that a model is asked directly."""
+    model: str = Field(min_length=1)
+    """Which one: a key of `models.yaml`."""
+    repeat: int = Field(default=1, ge=1)
+    """Number of the repeat: runs that differ in it alone ask the same questions anew."""
+    languages: Languages = ()
+    """Languages of the repositories that it is run on; empty for all."""
+
+
+Run = Annotated[AnalyzerRun | ModelRun | SarifRun, Field(discriminator="kind")]
 """A run of any kind; ``kind`` says which."""
 
-RUN_KINDS: dict[str, type[Section]] = {"analyzer": AnalyzerRun, "sarif": SarifRun}
+RUN_KINDS: dict[str, type[Section]] = {
+    "analyzer": AnalyzerRun,
+    "model": ModelRun,
+    "sarif": SarifRun,
+}
 """The kinds by their key ``kind``, in the order in which the documentation lists them."""
 
-RUN_ADAPTER: TypeAdapter[AnalyzerRun | SarifRun] = TypeAdapter(Run)
+RUN_ADAPTER: TypeAdapter[AnalyzerRun | ModelRun | SarifRun] = TypeAdapter(Run)
 """Validates one entry of ``runs.yaml``."""

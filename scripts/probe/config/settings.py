@@ -18,18 +18,15 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 class Stage(Section):
     """A stage that something decides."""
 
-    engine: str = Field(default="heuristic", json_schema_extra={"enum": ["heuristic"]})
-    """What decides: `heuristic`, the only engine of this version."""
+    engine: str = Field(default="heuristic", min_length=1)
+    """What decides: `heuristic`, or a model of `models.yaml` where the stage has a model engine."""
 
-    @field_validator("engine")
-    @classmethod
-    def _known_engine(cls, engine: str) -> str:
-        if engine != "heuristic":
-            raise ValueError(
-                f"found {engine!r}, but this version has no model engine for the stage; "
-                "expected 'heuristic'"
-            )
-        return engine
+
+class ClassifySettings(Stage):
+    """Whether some part of a commit corrects wrong behaviour; has a model engine."""
+
+    diff_tokens: int = Field(default=12_000, ge=200)
+    """Tokens (cl100k_base) of a commit's diff that a model sees: head and tail of a longer one."""
 
 
 class Thresholds(Section):
@@ -85,8 +82,8 @@ class ReferenceSettings(Section):
     """Commits of the window in one block, the unit that is judged and rerun; 1 is a file a commit."""
     habit_commits: int = Field(default=2_000, ge=0)
     """Commits before T0 from which a project's way of wording its commits is learnt."""
-    classify: Stage = Stage()
-    """Whether some part of a commit corrects wrong behaviour."""
+    classify: ClassifySettings = ClassifySettings()
+    """Whether some part of a commit corrects wrong behaviour; has a model engine."""
     extract: Stage = Stage()
     """Which bugs a fix commit corrects, and where they are."""
     presence: Stage = Stage()
@@ -123,6 +120,26 @@ class MatchingSettings(Stage):
     """When the heuristic accepts a pair."""
 
 
+class BudgetSettings(Section):
+    """How much money may be spent."""
+
+    usd: float = Field(default=0.0, ge=0)
+    """US dollars that all calls recorded in the cache folder's ledger may cost together, past
+    builds included; 0 allows free models only."""
+
+
+class CallSettings(Section):
+    """How models are called."""
+
+    folder: str = Field(default="cache", min_length=1)
+    """Folder of bought answers and of the ledger, relative to where Snakemake runs. Keep it: what
+    is in it is never bought again."""
+    replay: bool = False
+    """Answer from the folder only: a call that is not in it fails, and nothing is sent."""
+    repair_turns: int = Field(default=2, ge=0, le=2)
+    """How often a model is asked again for an answer that does not fit its schema."""
+
+
 class Settings(Section):
     """One build: which repositories and runs, and how each stage works."""
 
@@ -144,5 +161,9 @@ class Settings(Section):
     """How the reference set is built."""
     matching: MatchingSettings = MatchingSettings()
     """How findings are matched with reference bugs."""
+    budget: BudgetSettings = BudgetSettings()
+    """How much money may be spent."""
+    calls: CallSettings = CallSettings()
+    """How models are called."""
 
     _distinct_names = field_validator("repositories", "runs")(_distinct)

@@ -11,9 +11,18 @@ from probe.records.audit import (
     Rejected,
     SnapshotFile,
     SnapshotInfo,
-    Usage,
 )
 from probe.records.base import Provenance, Record, RepoPath, Sha, UtcTime
+from probe.records.calls import (
+    USAGE_FIELDS,
+    Answer,
+    Call,
+    Failure,
+    FailureKind,
+    LedgerLine,
+    ToolCall,
+    Usage,
+)
 from probe.records.history import (
     Bug,
     Candidate,
@@ -44,18 +53,24 @@ from probe.records.store import (
 )
 
 __all__ = [
+    "USAGE_FIELDS",
     "Agreement",
+    "Answer",
     "Bug",
+    "Call",
     "Candidate",
     "CellMetrics",
     "Classification",
     "Commit",
     "Dropped",
     "Evidence",
+    "Failure",
+    "FailureKind",
     "FileChange",
     "Finding",
     "History",
     "Judgement",
+    "LedgerLine",
     "Lineage",
     "Location",
     "NotAudited",
@@ -73,6 +88,7 @@ __all__ = [
     "Sha",
     "SnapshotFile",
     "SnapshotInfo",
+    "ToolCall",
     "Usage",
     "UtcTime",
     "atomic_writer",

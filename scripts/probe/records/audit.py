@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from probe.records.base import Confidence, Line, Provenance, Record, RepoPath, Sha, UtcTime
+from probe.records.calls import Usage
 from probe.records.history import Severity
 
 NotAudited = Literal[
@@ -140,23 +141,6 @@ class Rejected(Record):
     """The offending value."""
     raw: dict[str, object]
     """What the finder printed for it."""
-
-
-class Usage(Record):
-    """What a pass or call cost. Unknown stays None and adds as None + 3 = 3, None + None = None."""
-
-    input_tokens: int | None = None
-    """Prompt tokens that were neither read from nor written to the provider's cache."""
-    cache_read_tokens: int | None = None
-    """Prompt tokens read from the provider's cache."""
-    cache_write_tokens: int | None = None
-    """Prompt tokens written to the provider's cache."""
-    output_tokens: int | None = None
-    """Output tokens, reasoning included."""
-    reasoning_tokens: int | None = None
-    """Of the output tokens, those spent on reasoning; never priced a second time."""
-    usd: float | None = None
-    """Cost; 0 for a tool that costs nothing, None when unknown."""
 
 
 class PassResult(Record):

@@ -1,0 +1,1 @@
+"""The one agent loop: a model outside, its commands inside a sandbox."""

@@ -1,0 +1,31 @@
+"""The command ``probe``: what a person asks of a finished build, and the project's own chores."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from probe import __version__
+from probe.cli import cells, docs, score
+from probe.errors import ProbeError
+
+_COMMANDS = (cells, score, docs)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0, or 1 after one line on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except ProbeError as error:
+        sys.stderr.write(f"probe: {error}\n")
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="probe", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"probe {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add(commands)
+    return parser

@@ -1,0 +1,31 @@
+"""``probe score``: built reference sets against labels."""
+
+import argparse
+from pathlib import Path
+
+from probe.cli.commands import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    score = commands.add_parser(
+        "score",
+        help="score built reference sets against labels",
+        description="Score the reference sets in a results folder against hand-made labels: "
+        "commits.tsv (is it a fix) and presence.tsv (was it in the snapshot, is it a duplicate).",
+    )
+    score.add_argument("labels", type=Path, metavar="FOLDER", help="folder of the two label files")
+    score.add_argument(
+        "--results",
+        type=Path,
+        default=Path("results"),
+        metavar="FOLDER",
+        help="results folder (default: results)",
+    )
+    score.set_defaults(run=_score)
+
+
+def _score(options: argparse.Namespace) -> None:
+    from probe.report.score import score_text
+
+    print(score_text(options.labels, options.results))

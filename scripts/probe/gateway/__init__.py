@@ -1,0 +1,1 @@
+"""A guarded way to one model for agents that bring their own client."""

@@ -1,0 +1,1 @@
+"""Models behind one client: requests, pacing, cache, money, validated answers."""

@@ -1,0 +1,1 @@
+"""Isolated places in which foreign code runs, one interface over several engines."""
