@@ -3,8 +3,18 @@ import re
 import pytest
 
 from probe import paths, results
+from probe.cli import main
 from probe.config import SarifRun
 from probe.errors import ConfigError, RecordError
+from probe.records import (
+    Classification,
+    Failure,
+    PassResult,
+    Provenance,
+    Usage,
+    write_json,
+    write_jsonl,
+)
 from probe.reference.blocks import blocks_table
 
 
@@ -47,3 +57,34 @@ def test_a_file_in_place_of_the_results_folder_is_refused(tmp_path):
     (tmp_path / "results").write_text("")
     with pytest.raises(RecordError, match="is a file, but results go there"):
         results.check(tmp_path / "results")
+
+
+def test_what_failed_is_listed(tmp_path, capsys):
+    made = Provenance(engine="stub", engine_version="1", probe_version="0")
+    passes = {"a": ("failed", "connection: refused"), "b": ("ok", None), "c": ("limit", "context")}
+    for name, (status, error) in passes.items():
+        result = PassResult(
+            repo="demo", run="luna", pass_id=name, status=status, error=error, findings=(),
+            usage=Usage(), wall_s=0, provenance=made,
+        )  # fmt: skip
+        write_json(tmp_path / f"demo/luna/passes/{name}.json", result)
+    block = tmp_path / "demo/reference/blocks/0000/classifications.jsonl"
+    verdicts = [
+        Classification(
+            commit="a" * 40, is_fix=None, confidence=0, rationale="", provenance=made,
+            failure=Failure(kind="timeout", detail="600 s"),
+        ),
+        Classification(
+            commit="b" * 40, is_fix=True, confidence=1, rationale="", provenance=made
+        ),
+    ]  # fmt: skip
+    write_jsonl(block, verdicts)
+    assert main(["failed", "--results", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines() == [
+        str(tmp_path / "demo/luna/passes/a.json"),
+        str(tmp_path / "demo/luna/passes/c.json"),
+        str(block),
+    ]
+    assert f"{block}: 1 timeout\n" in said.err
+    assert "passes/c.json: 1 limit\n" in said.err

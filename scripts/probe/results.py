@@ -1,10 +1,13 @@
 """The results folder as a whole: which layout it has, and that it is ours to write."""
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from probe import __version__
 from probe.errors import RecordError
-from probe.records import write_text
+from probe.records import Classification, PassResult, iter_jsonl, read_json, write_text
 
 LAYOUT = 1
 """Raised whenever a released version can no longer read the files of the one before."""
@@ -37,3 +40,30 @@ def mark(folder: Path) -> None:
     target = folder / _MARK
     if not target.exists():
         write_text(target, f"{LAYOUT} (layout of this folder; written by PROBE {__version__})\n")
+
+
+class Unfinished(NamedTuple):
+    """A result that records a failure: the next build makes it again once it is gone."""
+
+    path: Path
+    """The file."""
+    failures: Counter[str]
+    """How many of which kind."""
+
+
+def unfinished(folder: Path) -> Iterator[Unfinished]:
+    """Pass files that did not end well and blocks with unjudged commits, sorted by path.
+
+    Raises:
+        RecordError: a file cannot be read.
+    """
+    for path in sorted(folder.glob("*/*/passes/*.json")):
+        result = read_json(path, PassResult)
+        if result.status != "ok":
+            yield Unfinished(path, Counter([result.status]))
+    for path in sorted(folder.glob("*/reference/blocks/*/classifications.jsonl")):
+        verdicts = iter_jsonl(path, Classification)
+        kinds: Counter[str] = Counter()
+        kinds.update(verdict.failure.kind for verdict in verdicts if verdict.failure)
+        if kinds:
+            yield Unfinished(path, kinds)

@@ -126,6 +126,7 @@ def _trouble(cell: CellMetrics) -> str:
         (cell.files_timed_out, "timed-out file", "timed-out files"),
         (cell.rejected_findings, "rejected finding", "rejected findings"),
         (cell.unjudged_pairs, "unjudged pair", "unjudged pairs"),
+        (cell.unjudged_reference, "unjudged reference item", "unjudged reference items"),
     ]
     return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in parts if n)
 

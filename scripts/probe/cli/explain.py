@@ -1,0 +1,43 @@
+"""``probe explain``: from a number to its evidence."""
+
+import argparse
+from pathlib import Path
+
+from probe.cli.commands import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    explain = commands.add_parser(
+        "explain",
+        help="say what lies behind a cell, a bug, a finding or a commit",
+        description="Walk from a number back to its evidence: commits, verdicts with their reasons, "
+        "commands that were run, prompts, and the files of the model calls.",
+    )
+    explain.add_argument(
+        "target",
+        metavar="TARGET",
+        help="results/{repo}/{run}.metrics.csv, the id of a bug (first column of bugs.csv) or of a "
+        "finding (matches.csv), or a commit of the window, e.g. 3f2c1aa",
+    )
+    explain.add_argument(
+        "--results",
+        type=Path,
+        default=Path("results"),
+        metavar="FOLDER",
+        help="results folder (default: results)",
+    )
+    explain.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("cache"),
+        metavar="FOLDER",
+        help="folder of recorded calls (default: cache)",
+    )
+    explain.set_defaults(run=_explain)
+
+
+def _explain(options: argparse.Namespace) -> None:
+    from probe.report.explain import Explainer
+
+    print(Explainer(options.results, options.cache).explain(options.target))
