@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from probe import paths, preflight, results
-from probe.config import load_config
+from probe.config import HEURISTIC, load_config
 from probe.errors import ProbeError
 from probe.report import summary
 
@@ -45,6 +45,7 @@ wildcard_constraints:
     repo=paths.alternatives(benchmark.repositories),
     run=paths.alternatives(benchmark.runs),
     block=paths.BLOCK_PATTERN,
+    part=paths.PART_PATTERN,
 
 
 def repository(repo):

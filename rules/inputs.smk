@@ -61,13 +61,54 @@ def run_settings(wildcards):
     return benchmark.runs[wildcards.run].model_dump(mode="json")
 
 
+def run_model_settings(wildcards):
+    """What of the run's model can change its answers: not its price, pace or address."""
+    return benchmark.engine_settings(benchmark.runs[wildcards.run].model)
+
+
+def prompt_file(name):
+    return str(ROOT / "prompts" / f"{name}.j2")
+
+
+def classify_prompt():
+    """The heuristic reads no prompt, so that editing one does not rerun it."""
+    asked = benchmark.settings.reference.classify.engine != HEURISTIC
+    return prompt_file("classify") if asked else []
+
+
+def classify_diff_tokens():
+    """None for the heuristic, which reads whole diffs."""
+    classify = benchmark.settings.reference.classify
+    return None if classify.engine == HEURISTIC else classify.diff_tokens
+
+
+def slots_of(engine):
+    """How many of the profile's llm_slots a job takes."""
+    return 0 if engine == HEURISTIC else 1
+
+
+def plan_of_repo(wildcards):
+    """The plan behind ancient(): the pass's own hash says whether it changed."""
+    return ancient(checkpoints.build_plan.get(repo=wildcards.repo).output.passes)
+
+
+def passes_of(repo):
+    return paths.read_passes(checkpoints.build_plan.get(repo=repo).output.passes)
+
+
+def pass_sha256(wildcards):
+    return paths.pass_sha256(passes_of(wildcards.repo), wildcards.repo, wildcards.part)
+
+
 def sarif_file(wildcards):
     return str(paths.sarif_file(benchmark.runs[wildcards.run], wildcards.repo, ROOT))
 
 
 def pass_results(wildcards):
-    """The pass files of a run: finders that read a whole snapshot have one."""
-    return [f"results/{wildcards.repo}/{wildcards.run}/passes/all.json"]
+    """The pass files of a run: one where the finder reads a whole snapshot at once."""
+    folder = f"results/{wildcards.repo}/{wildcards.run}/passes"
+    names = passes_of(wildcards.repo) if benchmark.by_pass(wildcards.run) else [paths.WHOLE]
+    return [f"{folder}/{name}.json" for name in names]
 
 
 def cell_files():

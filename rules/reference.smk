@@ -50,14 +50,19 @@ rule ask_classifications:
         commits=window_of_block,
         habits=rules.build_habits.output.habits,
         history=ancient("results/{repo}/history.json"),
+        prompt=classify_prompt(),
     output:
         classifications="results/{repo}/reference/blocks/{block}/classifications.jsonl",
     log:
         "logs/ask_classifications/{repo}/{block}.log",
+    resources:
+        llm_slots=slots_of(benchmark.settings.reference.classify.engine),
     params:
         content_sha256=block_sha256,
         block_size=benchmark.settings.reference.block_size,
         engine=benchmark.settings.reference.classify.engine,
+        model=benchmark.engine_settings(benchmark.settings.reference.classify.engine),
+        diff_tokens=classify_diff_tokens(),
         scope=scope_globs,
     message:
         "Classify block {wildcards.block} of {wildcards.repo}"

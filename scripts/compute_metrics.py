@@ -17,6 +17,7 @@ from probe.records import (
     read_jsonl,
     write_text,
 )
+from probe.reference.funnel import count_unjudged
 from probe.report.tables import write_records_csv
 from probe.statistics.cell import compute_cell
 from probe.statistics.identity import identify_cell
@@ -35,6 +36,7 @@ with job(snakemake.log[0]):
         findings=read_jsonl(snakemake.input.findings, Finding),
         judgements=iter_jsonl(snakemake.input.judgements, Judgement),
         results=results,
+        unjudged_reference=count_unjudged(snakemake.input.funnel),
         files_audited=sum(f.audited for f in iter_jsonl(snakemake.input.files, SnapshotFile)),
     )
     write_text(snakemake.output.config, config_text)

@@ -5,14 +5,22 @@ The rule files hold the path patterns; what needs a decision is here, where it c
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from probe.config import SERIES_PREFIX, Benchmark, Cell, Repository, SarifRun
 from probe.errors import ConfigError
+from probe.records import Pass, iter_jsonl
 
 BLOCK_PATTERN = r"[0-9]+"
 """A block's name: its 0-based number in the window, four digits or more."""
+
+PART_PATTERN = r"[a-z0-9][a-z0-9-]*"
+"""A pass's name."""
+
+WHOLE = "all"
+"""Name of the one pass of finders that read a whole snapshot at once."""
 
 _RESULT = re.compile(r"^(\./)?results/[^/]+/")
 
@@ -85,6 +93,29 @@ def block_sha256(blocks: Mapping[str, str], repo: str, block: str) -> str:
             f"results/{repo}/reference/blocks/{block}: no block of the window; {known}"
         )
     return blocks[block]
+
+
+def read_passes(path: str | Path) -> dict[str, str]:
+    """Pass names and content hashes, in the plan's order, from ``passes.jsonl``."""
+    return _passes_as_of(str(path), Path(path).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _passes_as_of(path: str, mtime_ns: int) -> dict[str, str]:
+    # asked once for every pass of every run of a repository
+    return {one.id: one.content_sha256 for one in iter_jsonl(path, Pass)}
+
+
+def pass_sha256(passes: Mapping[str, str], repo: str, name: str) -> str:
+    """The content hash of a pass.
+
+    Raises:
+        ConfigError: the plan has no such pass.
+    """
+    if name not in passes:
+        known = f"it has {', '.join(list(passes)[:20])}" if passes else "it has none"
+        raise ConfigError(f"results/{repo}: pass {name!r}: not in the plan; {known}")
+    return passes[name]
 
 
 def read_request(arguments: Sequence[str], benchmark: Benchmark) -> Request:

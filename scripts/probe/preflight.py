@@ -4,10 +4,12 @@ from pathlib import Path
 
 from probe import paths, results
 from probe.config import AnalyzerRun, Benchmark, SarifRun
-from probe.errors import ConfigError
+from probe.errors import BudgetError, ConfigError
 from probe.finders.base import check_available
 from probe.finders.sarif import check_sarif
 from probe.git.mirror import check_local, is_pinned
+from probe.models.client import check_model, get_model
+from probe.paths import cell_file
 
 
 def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
@@ -24,6 +26,8 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
         GitError: a local repository is missing, empty or shallow, or lacks T0 or T1.
         FinderError: an analyser is missing, or a SARIF file is missing or malformed.
         ConfigError: a bundled patch series is missing.
+        ModelError: a model that is to be asked has no price, or its key is not set.
+        BudgetError: a paid model is to be asked, but no money may be spent.
     """
     results.check(folder)
     for name in request.repositories:
@@ -36,6 +40,25 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
         settings = benchmark.runs[cell.run]
         if isinstance(settings, SarifRun):
             check_sarif(paths.sarif_file(settings, cell.repo, root), settings.max_mb)
+    _check_models(benchmark, request, folder)
+
+
+def _check_models(benchmark: Benchmark, request: paths.Request, folder: Path) -> None:
+    """What is not built yet must be able to ask its models; a finished build needs no key."""
+    if benchmark.settings.calls.replay:
+        return
+    pending = [cell for cell in request.cells if not (folder.parent / cell_file(cell)).exists()]
+    bugs = (folder / repo / "reference" / "bugs.jsonl" for repo in request.repositories)
+    names = benchmark.models_of(pending, reference=not all(file.exists() for file in bugs))
+    for name in names:
+        model = get_model(benchmark.models, name)
+        check_model(model)
+        if not model.entry.free and not benchmark.settings.budget.usd:
+            raise BudgetError(
+                f"budget.usd is 0, so the paid model {name!r} is not asked; `snakemake "
+                "results/estimate.csv` says what the build would cost, and "
+                "--config 'budget={usd: 5}' allows 5 dollars"
+            )
 
 
 def _check_repository(benchmark: Benchmark, name: str, root: Path, folder: Path) -> None:

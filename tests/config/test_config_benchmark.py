@@ -76,6 +76,14 @@ class TestTargets:
         assert str(caught.value) == expected
 
 
+MODELS = "gpt: {litellm_id: openai/gpt, key_env: A_KEY, effort: high, price: free}"
+MODEL_RUNS = """\
+luna: {kind: model, model: gpt}
+ruff: {kind: analyzer, tool: ruff, languages: [python], rules: [F]}
+oxlint: {kind: analyzer, tool: oxlint, languages: [javascript, typescript], rules: [a]}
+"""
+
+
 class TestCellConfig:
     def test_it_names_everything_that_can_change_the_figures(self, workflow):
         config = workflow.load().cell_config("alpha", "ruff")
@@ -85,7 +93,7 @@ class TestCellConfig:
         assert config["repository"]["t0"] == "2025-01-01"
         assert config["reference"]["block_size"] == 50
         assert set(config) == {
-            "repo", "run", "settings", "repository", "snapshot", "reference", "matching",
+            "repo", "run", "settings", "models", "repository", "snapshot", "reference", "matching",
         }  # fmt: skip
 
     def test_what_changes_no_figure_is_left_out(self, workflow):
@@ -95,6 +103,26 @@ class TestCellConfig:
             "config/repositories.tsv", inventory.read_text().replace("\tMIT", "\tISC\t\ta note")
         )
         assert workflow.load(plan={"token_budget": 5}).cell_config("alpha", "ruff") == before
+
+    def test_a_run_that_asks_a_model_names_what_can_change_its_answers(self, workflow):
+        workflow.write("config/runs.yaml", MODEL_RUNS)
+        workflow.write("config/models.yaml", MODELS)
+        config = workflow.load(runs=["luna"]).cell_config("alpha", "luna")
+        assert config["models"]["run"]["litellm_id"] == "openai/gpt"
+        assert config["models"]["run"]["effort"] == "high"
+        assert config["plan"] == {"token_budget": 60_000}
+        for changed in ("rpm: 5", "concurrency: 2", "key_env: OTHER_KEY", "timeout_s: 9"):
+            workflow.write("config/models.yaml", MODELS.replace("key_env: A_KEY", changed))
+            assert workflow.load(runs=["luna"]).cell_config("alpha", "luna") == config
+        workflow.write("config/models.yaml", MODELS.replace("high", "low"))
+        assert workflow.load(runs=["luna"]).cell_config("alpha", "luna") != config
+
+    def test_a_stage_that_asks_a_model_names_it_in_every_cell(self, workflow):
+        workflow.write("config/models.yaml", MODELS)
+        benchmark = workflow.load(reference={"classify": {"engine": "gpt"}})
+        config = benchmark.cell_config("alpha", "ruff")
+        assert config["models"]["reference.classify"]["max_output_tokens"] == 8192
+        assert benchmark.models_of([]) == ["gpt"]
 
     def test_another_run_changes_nothing(self, workflow):
         before = workflow.load().cell_config("alpha", "ruff")

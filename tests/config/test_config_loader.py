@@ -139,6 +139,15 @@ class TestTypes:
         found = problem(workflow, "repositories: [alpha, beta, alpha]\nruns: [ruff]\n")
         assert found == "config/config.yaml:1: repositories: 'alpha' is listed twice"
 
+    def test_an_engine_that_is_no_model(self, workflow):
+        workflow.write("config/models.yaml", "luna: {litellm_id: provider/luna}\n")
+        text = "repositories: [alpha]\nruns: [ruff]\nreference:\n  classify: {engine: lnua}\n"
+        assert problem(workflow, text) == (
+            "config/config.yaml:4: reference.classify.engine: unknown engine 'lnua'; did you mean "
+            "'luna'? (models are defined in config/models.yaml)"
+        )
+        assert workflow.load(text.replace("lnua", "luna")).settings.reference.classify.engine
+
     def test_an_engine_that_does_not_exist_yet(self, workflow):
         text = "repositories: [alpha]\nruns: [ruff]\nreference:\n  presence: {engine: luna}\n"
         assert problem(workflow, text) == (
@@ -153,7 +162,7 @@ class TestRuns:
         [
             (
                 "{kind: analyser, tool: ruff, languages: [python]}",
-                "config/runs.yaml:1: one.kind: found 'analyser', expected 'analyzer', 'sarif'; "
+                "config/runs.yaml:1: one.kind: found 'analyser', expected 'analyzer', 'model', 'sarif'; "
                 "did you mean 'analyzer'?",
             ),
             (
@@ -215,6 +224,59 @@ class TestModels:
     def test_a_model_is_read(self, workflow):
         workflow.write("config/models.yaml", "luna: {litellm_id: provider/luna}\n")
         assert workflow.load().models["luna"].litellm_id == "provider/luna"
+
+    def test_a_server_of_ones_own_needs_a_line_only(self, workflow):
+        workflow.write(
+            "config/models.yaml",
+            'own: {litellm_id: openai/qwen, api_base: "http://127.0.0.1:8000/v1", price: free}\n',
+        )
+        entry = workflow.load().models["own"]
+        assert entry.free
+        assert entry.max_output_tokens < entry.context_tokens
+
+    def test_a_price_has_a_date(self, workflow):
+        line = "luna: {litellm_id: a/b, price: {input: 0.2, output: 1.2, as_of: 2026-12-01}}\n"
+        workflow.write("config/models.yaml", line)
+        assert workflow.load().models["luna"].price.cache_read is None
+        workflow.write("config/models.yaml", line.replace(", as_of: 2026-12-01", ""))
+        assert "luna.price" in problem(workflow)
+        assert "as_of: required, but missing" in problem(workflow)
+
+    @pytest.mark.parametrize(
+        ("entry", "expected"),
+        [
+            ("{litellm_id: luna}", "luna.litellm_id: found 'luna'"),
+            ("{litellm_id: a/b, price: cheap}", "luna.price"),
+            ("{litellm_id: a/b, price: 0}", "luna.price"),
+            ("{litellm_id: a/b, api_key: sk-1}", "luna.api_key: unknown key"),
+            ("{litellm_id: a/b, effort: hard}", "luna.effort: found 'hard', expected 'none'"),
+            ("{litellm_id: a/b, context_tokens: 2048}", "leaves no room for a prompt"),
+            ("{litellm_id: a/b, max_output_tokens: 0}", "found 0, expected at least 16"),
+        ],
+    )
+    def test_wrong_model(self, workflow, entry, expected):
+        workflow.write("config/models.yaml", f"luna: {entry}\n")
+        assert (said := problem(workflow)).startswith("config/models.yaml:1: luna")
+        assert expected in said
+
+    def test_two_servers_do_not_share_answers(self, workflow):
+        line = 'NAME: {litellm_id: openai/m, api_base: "http://127.0.0.1:PORT"}\n'
+        one, two = (
+            line.replace("NAME", name).replace("PORT", port) for name, port in ("a1", "b2")
+        )
+        workflow.write("config/models.yaml", one + two)
+        assert "b: has the litellm_id 'openai/m' of 'a' at another api_base" in problem(workflow)
+        workflow.write("config/models.yaml", one + two.replace("{", "{revision: q4, "))
+        assert set(workflow.load().models) == {"a", "b"}
+
+    def test_a_run_of_an_unknown_model(self, workflow):
+        runs = "ruff: {kind: model, model: luna}\noxlint: {kind: model,\n  model: lun}\n"
+        workflow.write("config/runs.yaml", runs)
+        workflow.write("config/models.yaml", "luna: {litellm_id: provider/luna}\n")
+        assert problem(workflow) == (
+            "config/runs.yaml:3: oxlint.model: unknown model 'lun'; did you mean 'luna'? "
+            "(models are defined in config/models.yaml)"
+        )
 
     def test_heuristic_is_no_model(self, workflow):
         workflow.write("config/models.yaml", "heuristic: {litellm_id: a/b}\n")

@@ -34,10 +34,12 @@ class TestConfiguration:
         assert len(named) == 20
         assert named == set(benchmark.repositories) - {"demo"}
 
-    def test_every_run_is_built(self):
+    def test_every_analyser_is_built_and_no_model_unasked(self):
         benchmark = shipped("config.yaml")
         analysers = {name for name, run in benchmark.runs.items() if run.kind == "analyzer"}
         assert analysers == set(benchmark.settings.runs)
+        assert benchmark.models_of(benchmark.cells()) == []
+        assert benchmark.settings.budget.usd == 0
 
     def test_the_demo_has_a_cell_of_every_analyser(self):
         cells = shipped("demo.yaml").cells()

@@ -6,19 +6,24 @@ from probe.records import (
     Candidate,
     Classification,
     Dropped,
+    Failure,
     Location,
     Presence,
     Provenance,
 )
 from probe.reference.agreement import TrueBug, agree, read_true_bugs, read_true_fixes
-from probe.reference.funnel import funnel_rows
+from probe.reference.funnel import COLUMNS, count_unjudged, funnel_rows
+from probe.report.tables import write_csv
 
 MADE = Provenance(engine="heuristic", engine_version="1", probe_version="0")
 SHAS = [f"{number:x}" * 40 for number in range(1, 8)]
 
 
 def verdict(sha, is_fix):
-    return Classification(commit=sha, is_fix=is_fix, confidence=1, rationale="", provenance=MADE)
+    failure = Failure(kind="timeout", detail="600 s") if is_fix is None else None
+    return Classification(
+        commit=sha, is_fix=is_fix, confidence=1, rationale="", failure=failure, provenance=MADE
+    )
 
 
 def candidate(sha, anchoring="exact"):
@@ -131,3 +136,20 @@ def test_truth_files_are_read_and_checked(tmp_path):
     bugs.write_text("bug\tpresent_at_t0\n")
     with pytest.raises(RecordError, match="column 'fixes' is missing"):
         read_true_bugs(bugs)
+
+
+def test_what_no_engine_could_judge_is_in_no_rate_and_is_counted(tmp_path):
+    classifications = [verdict(SHAS[0], True), verdict(SHAS[1], None), verdict(SHAS[2], False)]
+    fixes = {SHAS[0]: True, SHAS[1]: True, SHAS[2]: False}
+    row = agree("demo", fixes, [], classifications, [], [], [])[0]
+    assert (row.true_positives, row.false_negatives, row.unjudged) == (1, 0, 1)
+    assert row.recall == 1.0
+    rows = funnel_rows([], classifications, [], [], [], [], [], [])
+    write_csv(tmp_path / "funnel.csv", COLUMNS, rows)
+    assert count_unjudged(tmp_path / "funnel.csv") == 1
+
+
+def test_a_funnel_that_is_none_is_one_line(tmp_path):
+    (tmp_path / "funnel.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(RecordError, match=r"funnel.csv: no funnel table .*delete it and run again"):
+        count_unjudged(tmp_path / "funnel.csv")

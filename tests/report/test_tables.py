@@ -21,6 +21,7 @@ def agreement(**changes):
         "true_positives": 1,
         "false_positives": 0,
         "false_negatives": 2,
+        "unjudged": 0,
         "precision": 1.0,
         "recall": 1 / 3,
         "f1": 0.5,

@@ -110,6 +110,13 @@ def test_a_run_that_failed_altogether_found_not_nothing_but_unknown():
 def test_unjudged_pairs_are_neither_yes_nor_no():
     row = cell([bug("b1")], [finding("f1")], [judgement("f1", "b1", None)])
     assert (row.unjudged_pairs, row.matched_bugs) == (1, 0)
+    assert (row.recall, row.precision) == (0.0, 0.0)
+    judged_no = cell([bug("b1")], [finding("f1")], [judgement("f1", "b1", False)])
+    judged_yes = cell([bug("b1")], [finding("f1")], [judgement("f1", "b1", True)])
+    assert row.recall_low == judged_no.recall_low
+    assert row.recall_high == judged_yes.recall_high == 1.0
+    assert row.precision_high == judged_yes.precision_high
+    assert judged_no.recall_high < 1
 
 
 def test_costs_add_and_unknown_stays_unknown():

@@ -1,5 +1,6 @@
 """Runs the real workflow in a copy of the project, so that tests may edit scripts and configs."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 import yaml
 from histories import ROOT
 
-COPIED = ("Snakefile", "rules", "scripts", "config", "profiles", "resources", "docs")
+COPIED = ("Snakefile", "rules", "scripts", "config", "profiles", "prompts", "resources", "docs")
 _JOB = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", re.MULTILINE)
 
 
@@ -28,7 +29,13 @@ class Workflow:
             else:
                 shutil.copy2(source, folder / name)
 
-    def configure(self, rows: list[dict[str, str]], runs: dict[str, dict], **settings) -> None:
+    def configure(
+        self,
+        rows: list[dict[str, str]],
+        runs: dict[str, dict],
+        models: dict[str, dict] | None = None,
+        **settings,
+    ) -> None:
         """Write a configuration of its own: an inventory, runs, and settings over the defaults."""
         columns = ["name", "url", "branch", "languages", "t0", "t1", "source", "tests", "truth"]
         lines = ["\t".join(columns)]
@@ -36,6 +43,9 @@ class Workflow:
         config = self.folder / "config"
         (config / "test-repositories.tsv").write_text("\n".join(lines) + "\n")
         (config / "test-runs.yaml").write_text(yaml.safe_dump(runs))
+        if models is not None:
+            (config / "test-models.yaml").write_text(yaml.safe_dump(models))
+            settings = {"models_file": "config/test-models.yaml", **settings}
         values = {
             "repositories": [row["name"] for row in rows],
             "runs": list(runs),
@@ -50,11 +60,18 @@ class Workflow:
         program = [sys.executable, "-m", "snakemake"]
         return [*program, *arguments, "--cores", "2", "--configfile", config, "--nocolor"]
 
-    def run(self, *arguments: str, config: str = "config/test.yaml", check: bool = True):
+    def run(
+        self,
+        *arguments: str,
+        config: str = "config/test.yaml",
+        check: bool = True,
+        env: dict[str, str] | None = None,
+    ):
         """Run Snakemake to its end; with ``check`` a failure fails the test and shows the output."""
         done = subprocess.run(
             self.command(*arguments, config=config),
             cwd=self.folder,
+            env=None if env is None else {**os.environ, **env},
             capture_output=True,
             text=True,
             check=False,

@@ -8,6 +8,7 @@ from probe.config.models import Effort, ModelEntry, Price, Supports
 from probe.config.names import MAX_NAME_LENGTH, NAME_PATTERN
 from probe.config.runs import AnalyzerRun, AnalyzerTool, LanguageKey, ModelRun, Run, SarifRun
 from probe.config.settings import (
+    HEURISTIC,
     BudgetSettings,
     CallSettings,
     ClassifySettings,
@@ -23,6 +24,7 @@ from probe.config.settings import (
 )
 
 __all__ = [
+    "HEURISTIC",
     "MAX_NAME_LENGTH",
     "NAME_PATTERN",
     "SERIES_PREFIX",

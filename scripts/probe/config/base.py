@@ -57,13 +57,16 @@ def dotted(path: KeyPath) -> str:
 
 def first_problem(error: ValidationError) -> tuple[KeyPath, str]:
     """The first problem of a validation: where it is, and what was found and expected."""
-    details = error.errors(include_url=False)[0]
-    path: KeyPath = tuple(details["loc"])
+    # of a union that also allows a word, the other choice speaks for the value that was meant
+    listed = error.errors(include_url=False)
+    problems = [one for one in listed if not any("[" in str(part) for part in one["loc"])] or listed
+    details = problems[0]
+    path: KeyPath = tuple(part for part in details["loc"] if not str(part)[:1].isupper())
     if details["type"] == "unknown_key":
         path = (*path, str(details["ctx"]["key"]))
     elif details["type"] == "union_tag_invalid":
         path = (*path, str(details["ctx"]["discriminator"]).strip("'"))
-    more = error.error_count() - 1
+    more = len(problems) - 1
     return path, describe(details) + (f" (and {more} more)" if more else "")
 
 

@@ -1,15 +1,15 @@
 """The validated configuration as one object: what the rest of PROBE reads instead of raw keys."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from probe.config.inventory import Repository
 from probe.config.models import ModelEntry
 from probe.config.names import suggestion
-from probe.config.runs import AnalyzerRun, SarifRun
-from probe.config.settings import Settings
+from probe.config.runs import ModelRun, Run
+from probe.config.settings import HEURISTIC, Settings
 from probe.errors import ConfigError
 
 _TARGET = re.compile(r"^(?:\./)?results/(?P<repo>[^/]+)/(?P<part>[^/]+)(?P<rest>/.*)?$")
@@ -44,7 +44,7 @@ class Benchmark:
     """The settings of the build."""
     repositories: Mapping[str, Repository]
     """All repositories of the inventory, in its order; ``settings.repositories`` are built."""
-    runs: Mapping[str, AnalyzerRun | SarifRun]
+    runs: Mapping[str, Run]
     """All runs that are defined, in the file's order; ``settings.runs`` are built."""
     models: Mapping[str, ModelEntry]
     """All models that are defined, in the file's order."""
@@ -75,18 +75,52 @@ class Benchmark:
             )
         return None
 
+    def by_pass(self, run: str) -> bool:
+        """Whether a run works pass by pass; the others read a whole snapshot at once.
+
+        Raises:
+            KeyError: no such run.
+        """
+        return isinstance(self.runs[run], ModelRun)
+
+    def engine_settings(self, engine: str) -> dict[str, object] | None:
+        """What of an engine can change its answers, as a rule's parameter; None for a heuristic.
+
+        Raises:
+            KeyError: no such model.
+        """
+        return None if engine == HEURISTIC else self.models[engine].answer_settings()
+
+    def models_of(self, cells: Sequence[Cell], *, reference: bool = True) -> list[str]:
+        """Names of the models that these cells ask, sorted; with those of the reference stages."""
+        runs = [self.runs[cell.run] for cell in cells]
+        names = {run.model for run in runs if isinstance(run, ModelRun)}
+        if reference:
+            engines = {stage.engine for stage in self.settings.stages().values()}
+            names |= engines - {HEURISTIC}
+        return sorted(names)
+
     def cell_config(self, repo: str, run: str) -> dict[str, object]:
         """All configuration that can change a cell's figures, as JSON values.
 
-        The plan is not part of it: runs of the present kinds read the whole snapshot at once.
+        The plan is part of it only for runs that go pass by pass, and of a model only what can
+        change its answers.
 
         Raises:
             KeyError: no such repository or run.
         """
+        settings = self.runs[run]
+        asked = {"run": settings.model} if isinstance(settings, ModelRun) else {}
+        for path, stage in self.settings.stages().items():
+            if stage.engine != HEURISTIC:
+                asked[".".join(path)] = stage.engine
+        plan = {"plan": self.settings.plan.model_dump(mode="json")} if self.by_pass(run) else {}
         return {
             "repo": repo,
             "run": run,
-            "settings": self.runs[run].model_dump(mode="json"),
+            "settings": settings.model_dump(mode="json"),
+            "models": {key: self.models[name].answer_settings() for key, name in asked.items()},
+            **plan,
             "repository": self.repositories[repo].model_dump(mode="json", exclude=set(_UNSCORED)),
             "snapshot": self.settings.snapshot.model_dump(mode="json"),
             "reference": self.settings.reference.model_dump(mode="json"),

@@ -45,7 +45,10 @@ _FILES = {
         "The runs: a mapping from names to finder configurations. The key `kind` decides which "
         "other keys there are."
     ),
-    "models.yaml": "The models: a mapping from names to models. Empty in this version.",
+    "models.yaml": (
+        "The models: a mapping from names to models. Prices are US dollars for a million tokens. "
+        "How to set one up: [models.md](models.md)."
+    ),
 }
 
 

@@ -12,8 +12,8 @@ from probe.config.benchmark import Benchmark
 from probe.config.inventory import read_inventory
 from probe.config.models import ModelEntry
 from probe.config.names import ModelName, RunName, suggestion
-from probe.config.runs import RUN_ADAPTER, RUN_KINDS, AnalyzerRun, SarifRun
-from probe.config.settings import Settings
+from probe.config.runs import RUN_ADAPTER, RUN_KINDS, ModelRun, Run
+from probe.config.settings import HEURISTIC, Settings
 from probe.config.strict_yaml import YamlFile, read_yaml
 from probe.errors import ConfigError
 
@@ -46,10 +46,12 @@ def load_config(
     _check_names(origin, "repositories", settings.repositories, repositories, settings.inventory)
     _check_names(origin, "runs", settings.runs, runs, settings.runs_file)
     _check_restrictions(root, settings, runs, repositories)
+    _check_engines(origin, settings, models)
+    _check_run_models(root, settings, runs, models)
     return Benchmark(settings, repositories, runs, models)
 
 
-def read_runs(path: Path, shown: str) -> dict[str, AnalyzerRun | SarifRun]:
+def read_runs(path: Path, shown: str) -> dict[str, Run]:
     """All runs of ``runs.yaml`` by name, in the file's order.
 
     Raises:
@@ -64,7 +66,9 @@ def read_models(path: Path, shown: str) -> dict[str, ModelEntry]:
     Raises:
         ConfigError: the file cannot be read, or a name or model in it is not valid.
     """
-    return _read_entries(path, shown, TypeAdapter(ModelName), TypeAdapter(ModelEntry))
+    models = _read_entries(path, shown, TypeAdapter(ModelName), TypeAdapter(ModelEntry))
+    _check_distinct(path, shown, models)
+    return models
 
 
 def _read_entries(
@@ -150,7 +154,7 @@ def _singular(key: str) -> str:
 def _check_restrictions(
     root: Path,
     settings: Settings,
-    runs: Mapping[str, AnalyzerRun | SarifRun],
+    runs: Mapping[str, Run],
     repositories: Mapping[str, object],
 ) -> None:
     for run, entry in runs.items():
@@ -163,6 +167,57 @@ def _check_restrictions(
                     f"{suggestion(repo, repositories)} (repositories are defined in "
                     f"{settings.inventory})"
                 )
+
+
+def _check_engines(origin: _Origin, settings: Settings, models: Mapping[str, ModelEntry]) -> None:
+    """Every stage names an engine that exists, and that the stage has."""
+    for path, stage in settings.stages().items():
+        if stage.engine == HEURISTIC:
+            continue
+        where = f"{origin.where((*path, 'engine'))}: {dotted((*path, 'engine'))}"
+        if not stage.has_model_engine:
+            raise ConfigError(
+                f"{where}: found {stage.engine!r}, but this version has no model engine for the "
+                f"stage; expected {HEURISTIC!r}"
+            )
+        if stage.engine not in models:
+            raise ConfigError(
+                f"{where}: unknown engine {stage.engine!r}"
+                f"{suggestion(stage.engine, [HEURISTIC, *models])} (models are defined in "
+                f"{settings.models_file})"
+            )
+
+
+def _check_run_models(
+    root: Path,
+    settings: Settings,
+    runs: Mapping[str, Run],
+    models: Mapping[str, ModelEntry],
+) -> None:
+    for name, run in runs.items():
+        if isinstance(run, ModelRun) and run.model not in models:
+            path: KeyPath = (name, "model")
+            file = read_yaml(root / settings.runs_file, settings.runs_file)
+            raise ConfigError(
+                f"{file.where(path)}: {dotted(path)}: unknown model {run.model!r}"
+                f"{suggestion(run.model, models)} (models are defined in {settings.models_file})"
+            )
+
+
+def _check_distinct(path: Path, shown: str, models: Mapping[str, ModelEntry]) -> None:
+    """Servers at two addresses whose requests would look the same must not share answers."""
+    seen: dict[tuple[str, str | None], tuple[str, str | None]] = {}
+    for name, entry in models.items():
+        first, address = seen.setdefault(
+            (entry.litellm_id, entry.revision), (name, entry.api_base)
+        )
+        if address != entry.api_base:
+            file = read_yaml(path, shown)
+            raise ConfigError(
+                f"{file.where((name,))}: {name}: has the litellm_id {entry.litellm_id!r} of "
+                f"{first!r} at another api_base; give one of them a revision, so that neither "
+                "gets the other's recorded answers"
+            )
 
 
 def _shown(path: Path, root: Path) -> str:

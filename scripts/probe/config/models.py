@@ -1,9 +1,10 @@
 """The models that runs and stages can name (``models.yaml``)."""
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from probe.config.base import Section
 
@@ -25,6 +26,15 @@ class Price(Section):
     """Prompt tokens written to the provider's cache; without it, as `input`."""
     as_of: Annotated[date, Field(strict=False)]
     """The day of the price, `2026-12-01`."""
+
+
+def _free_or_prices(value: object) -> object:
+    if value is None or value == "free" or isinstance(value, Mapping | Price):
+        return value
+    raise ValueError(
+        f"found {value!r}, expected free, or a mapping with input, output and as_of "
+        "(US dollars for a million tokens)"
+    )
 
 
 class Supports(Section):
@@ -51,7 +61,7 @@ class ModelEntry(Section):
     revision: str | None = None
     """Free text that is part of every request's identity: change it when the weights behind the
     same name change, and nothing recorded before is used again."""
-    price: Price | Literal["free"] | None = None
+    price: Annotated[Price | Literal["free"] | None, BeforeValidator(_free_or_prices)] = None
     """Prices, or `free` for a server that costs nothing; without it the model is never asked."""
     effort: Effort | None = None
     """Reasoning effort; without it, the provider's default."""

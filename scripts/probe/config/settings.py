@@ -1,6 +1,6 @@
 """The settings of a build (``config.yaml``): every key, its type, default, unit and meaning."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -15,16 +15,23 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+HEURISTIC = "heuristic"
+"""The engine that needs no model."""
+
+
 class Stage(Section):
     """A stage that something decides."""
 
-    engine: str = Field(default="heuristic", min_length=1)
+    has_model_engine: ClassVar[bool] = False
+
+    engine: str = Field(default=HEURISTIC, min_length=1)
     """What decides: `heuristic`, or a model of `models.yaml` where the stage has a model engine."""
 
 
 class ClassifySettings(Stage):
     """Whether some part of a commit corrects wrong behaviour; has a model engine."""
 
+    has_model_engine: ClassVar[bool] = True
     diff_tokens: int = Field(default=12_000, ge=200)
     """Tokens (cl100k_base) of a commit's diff that a model sees: head and tail of a longer one."""
 
@@ -165,5 +172,14 @@ class Settings(Section):
     """How much money may be spent."""
     calls: CallSettings = CallSettings()
     """How models are called."""
+
+    def stages(self) -> dict[tuple[str, ...], Stage]:
+        """The stages by their path in the file."""
+        reference: dict[tuple[str, ...], Stage] = {
+            ("reference", name): value
+            for name in ReferenceSettings.model_fields
+            if isinstance(value := getattr(self.reference, name), Stage)
+        }
+        return {**reference, ("matching",): self.matching}
 
     _distinct_names = field_validator("repositories", "runs")(_distinct)

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from probe.records.base import Confidence, Line, Provenance, Record, RepoPath, Sha, UtcTime
+from probe.records.calls import Failure
 
 Anchoring = Literal["exact", "moved", "renamed", "lost"]
 Severity = Literal["low", "medium", "high", "critical"]
@@ -104,8 +105,16 @@ class Classification(Record):
     """How sure the engine is of ``is_fix``."""
     rationale: str
     """Why, in a line: the rules that fired or the model's reason."""
+    failure: Failure | None = None
+    """Why it is unjudged; None exactly for a verdict."""
     provenance: Provenance
     """What decided."""
+
+    @model_validator(mode="after")
+    def _unjudged_says_why(self) -> Self:
+        if (self.is_fix is None) != (self.failure is not None):
+            raise ValueError(f"commit {self.commit}: unjudged exactly with a failure")
+        return self
 
 
 class Lineage(Record):

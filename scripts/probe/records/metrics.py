@@ -29,13 +29,13 @@ class CellMetrics(Record):
     recall_low: float | None
     """Lower Wilson bound, 95 %."""
     recall_high: float | None
-    """Upper Wilson bound, 95 %."""
+    """Upper Wilson bound, 95 %, unjudged pairs taken as matches."""
     precision: float | None
     """matched_findings / findings; None without findings: silence is never precision 1."""
     precision_low: float | None
     """Lower Wilson bound, 95 %."""
     precision_high: float | None
-    """Upper Wilson bound, 95 %."""
+    """Upper Wilson bound, 95 %, unjudged pairs taken as matches."""
     f1: float | None
     """Harmonic mean; 0 where both are 0, None where either is None."""
     f1_low: float | None
@@ -65,7 +65,10 @@ class CellMetrics(Record):
     suppressed_findings: int
     """Results that their author had marked as suppressed: left out."""
     unjudged_pairs: int
-    """Pairs without a verdict: neither yes nor no."""
+    """Pairs without a verdict: neither yes nor no. The upper bounds of the rates count them as
+    matches, the lower bounds and the rates themselves do not."""
+    unjudged_reference: int
+    """Commits and candidates without a verdict: the reference set may lack what they hold."""
     files_audited: int
     """Audited files of the snapshot."""
     files_read: int | None
@@ -89,6 +92,8 @@ class Agreement(Record):
     """Said but not true."""
     false_negatives: int
     """True but not said."""
+    unjudged: int
+    """Without a verdict: in none of the other counts."""
     precision: float | None
     """true_positives / (true_positives + false_positives); None without any."""
     recall: float | None

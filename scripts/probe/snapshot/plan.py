@@ -10,13 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
+from probe.paths import WHOLE
 from probe.records import Pass, SnapshotFile, content_sha256
 
 PLAN_VERSION = 1
 """Part of every pass's content hash: a change of the pass's form makes paid passes rerun."""
-
-WHOLE = "all"
-"""Id of the one pass of finders that read a whole snapshot at once."""
 
 
 def build_plan(files: Iterable[SnapshotFile], token_budget: int) -> list[Pass]:

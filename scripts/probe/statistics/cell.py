@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from probe import __version__
 from probe.records import Bug, CellMetrics, Finding, Judgement, PassResult, Usage
@@ -44,16 +44,18 @@ def compute_cell(
     judgements: Iterable[Judgement],
     results: Sequence[PassResult],
     files_audited: int,
+    unjudged_reference: int = 0,
 ) -> CellMetrics:
     """The cell's row: recall and precision count items matched at least once, never pairs.
 
-    Bounds are Wilson's at 95 %; F1's are those of the lower and of the upper bounds together. A
-    run in which every pass failed has no recall: its failure is not "found nothing".
+    Bounds are Wilson's at 95 %, the upper ones with unjudged pairs taken as matches; F1's are
+    those of the lower and of the upper bounds together. A run in which every pass failed has no
+    recall: its failure is not "found nothing".
     """
     judged = list(judgements)
     failed = sum(result.status != "ok" for result in results)
-    matched_bugs = len({judgement.right for judgement in judged if judgement.match})
-    matched_findings = len({judgement.left for judgement in judged if judgement.match})
+    certain = _count_matched(judgement for judgement in judged if judgement.match)
+    possible = _count_matched(judgement for judgement in judged if judgement.match is not False)
     searched = failed < len(results)
     return CellMetrics(
         repo=identity.repo,
@@ -63,27 +65,40 @@ def compute_cell(
         effort=identity.effort,
         bugs=len(bugs),
         findings=len(findings),
-        matched_bugs=matched_bugs,
-        matched_findings=matched_findings,
+        matched_bugs=certain.bugs,
+        matched_findings=certain.findings,
         passes=len(results),
         passes_failed=failed,
         reference_sha256=identity.reference_sha256,
         config_sha256=identity.config_sha256,
         probe_version=__version__,
         unjudged_pairs=sum(judgement.match is None for judgement in judged),
+        unjudged_reference=unjudged_reference,
         files_audited=files_audited,
-        **_rates(matched_bugs, len(bugs) if searched else 0, matched_findings, len(findings)),
+        **_rates(certain, possible, len(bugs) if searched else 0, len(findings)),
         **_costs([result.usage for result in results]),
         **_coverage(results),
     )
 
 
+class _Matched(NamedTuple):
+    bugs: int
+    findings: int
+
+
+def _count_matched(judgements: Iterable[Judgement]) -> _Matched:
+    pairs = [(judgement.right, judgement.left) for judgement in judgements]
+    return _Matched(len({bug for bug, _ in pairs}), len({finding for _, finding in pairs}))
+
+
 def _rates(
-    matched_bugs: int, bugs: int, matched_findings: int, findings: int
+    certain: _Matched, possible: _Matched, bugs: int, findings: int
 ) -> dict[str, float | None]:
-    recall, precision = ratio(matched_bugs, bugs), ratio(matched_findings, findings)
-    recall_low, recall_high = wilson(matched_bugs, bugs) or (None, None)
-    precision_low, precision_high = wilson(matched_findings, findings) or (None, None)
+    recall, precision = ratio(certain.bugs, bugs), ratio(certain.findings, findings)
+    recall_low, _ = wilson(certain.bugs, bugs) or (None, None)
+    _, recall_high = wilson(possible.bugs, bugs) or (None, None)
+    precision_low, _ = wilson(certain.findings, findings) or (None, None)
+    _, precision_high = wilson(possible.findings, findings) or (None, None)
     return {
         "recall": recall,
         "recall_low": recall_low,

@@ -27,6 +27,7 @@ def identify_cell(
     in the file: the same configuration has the same hash on every machine.
     """
     tools = sorted({f"{r.provenance.engine} {r.provenance.engine_version}" for r in results})
+    prompts = sorted({r.provenance.prompt_sha256 for r in results if r.provenance.prompt_sha256})
     config_sha256 = content_sha256(config)
     settings = config["settings"]
     kind = str(settings["kind"]) if isinstance(settings, Mapping) else "unknown"
@@ -35,7 +36,7 @@ def identify_cell(
         run=str(config["run"]),
         kind=kind,
         model=", ".join(tools) or None,
-        effort=None,
+        effort=_effort(config),
         reference_sha256=reference_sha256,
         config_sha256=config_sha256,
     )
@@ -44,9 +45,17 @@ def identify_cell(
         "config_sha256": config_sha256,
         "reference_sha256": reference_sha256,
         "tools": tools,
+        "prompts_sha256": prompts,
         "code_revision": code_revision,
         "probe_version": __version__,
         "python_version": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
     }
     return identity, json.dumps(kept, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _effort(config: Mapping[str, object]) -> str | None:
+    """The run's reasoning effort; None without a model, or where the provider's default holds."""
+    models = config.get("models")
+    model = models.get("run") if isinstance(models, Mapping) else None
+    return str(model["effort"]) if isinstance(model, Mapping) and "effort" in model else None
