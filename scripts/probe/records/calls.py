@@ -22,12 +22,10 @@ FailureKind = Literal[
     "tool_call",
     "refusal",
     "invalid",
-    "not_recorded",
 ]
 """Why there is no usable answer. No HTTP answer: ``missing_key`` (never sent), ``auth``,
 ``bad_request``, ``context_length``, ``rate_limited``, ``server_error``, ``connection``, ``timeout``,
-``malformed`` (an HTTP answer that is not of the protocol), ``not_recorded`` (replay mode, not in the
-cache). An answer that cannot be used: ``truncated`` (finish_reason length), ``empty``,
+``malformed`` (an HTTP answer that is not of the protocol). An answer that cannot be used: ``truncated`` (finish_reason length), ``empty``,
 ``reasoning_only``, ``tool_call`` (instead of content), ``refusal``, ``invalid`` (does not fit the
 schema, after all repair turns)."""
 
@@ -104,6 +102,9 @@ class Answer(Record):
     """The provider's refusal text or filter reason; None where it did not refuse."""
     finish_reason: str | None
     """As served: stop, length, tool_calls, content_filter …"""
+    returned: dict[str, object] = Field(default_factory=dict)
+    """Keys that the provider wants back, unchanged, in the assistant's message of the next turn
+    (Anthropic's signed thinking blocks)."""
 
 
 class Call(Record):
@@ -154,4 +155,4 @@ class LedgerLine(Record):
     certain: bool = True
     """False where the cost is a bound, because no answer came that says it."""
     outcome: str | None = None
-    """Of a settlement: ``answered`` or the failure's kind."""
+    """Of a settlement: ``answered``, the failure's kind, or ``cancelled``."""

@@ -20,6 +20,15 @@ from probe.errors import RecordError
 R = TypeVar("R", bound=BaseModel)
 
 
+def _read_umask() -> int:
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
+_UMASK = _read_umask()  # once: reading it changes it for a moment, and other threads make files
+
+
 @contextmanager
 def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a temporary neighbour of ``path`` for binary writing; rename it over ``path`` at the end.
@@ -41,9 +50,7 @@ def atomic_writer(path: str | Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(0o666 & ~_UMASK)
         temporary.replace(target)
     except BaseException as error:
         if temporary is not None:
