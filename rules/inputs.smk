@@ -115,5 +115,22 @@ def cell_files():
     return [paths.cell_file(cell) for cell in benchmark.cells()]
 
 
+def prepared_files():
+    """What an estimate reads of every configured repository."""
+    return [
+        f"results/{repo}/{name}"
+        for repo in benchmark.settings.repositories
+        for name in ("reference/commits.jsonl", "snapshot/files.jsonl", "snapshot/passes.jsonl")
+    ]
+
+
+def estimated_cells():
+    """Everything that can change what the cells cost, prices included."""
+    models = {name: benchmark.models[name] for name in benchmark.models_of(benchmark.cells())}
+    prices = {name: model.model_dump(mode="json")["price"] for name, model in models.items()}
+    configs = [benchmark.cell_config(*cell) for cell in benchmark.cells()]
+    return {"prices": prices, "cells": configs}
+
+
 def cell_config(wildcards):
     return benchmark.cell_config(wildcards.repo, wildcards.run)

@@ -1,6 +1,7 @@
 """Tables over all configured cells, and how a build ends.
 
-Inputs: {repo}/{run}.metrics.csv. Outputs: metrics.csv.
+Inputs: {repo}/{run}.metrics.csv; for the estimate, what `prepare` builds. Outputs: metrics.csv,
+estimate.csv.
 """
 
 
@@ -19,6 +20,25 @@ rule table_metrics:
         "Gather the metrics of all cells"
     script:
         "../scripts/table_metrics.py"
+
+
+rule table_estimate:
+    input:
+        prepared_files(),
+        classify=prompt_file("classify"),
+        find=prompt_file("find"),
+    output:
+        estimate="results/estimate.csv",
+    log:
+        "logs/table_estimate/estimate.log",
+    params:
+        cells=estimated_cells(),
+        # what has been bought since costs nothing any more
+        bought=paths.size_of(f"{benchmark.settings.calls.folder}/ledger.jsonl"),
+    message:
+        "Estimate what the models of all cells will cost"
+    script:
+        "../scripts/table_estimate.py"
 
 
 onstart:

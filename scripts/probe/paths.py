@@ -136,6 +136,12 @@ def read_request(arguments: Sequence[str], benchmark: Benchmark) -> Request:
     return Request(list(dict.fromkeys(repo for repo, _ in named)), cells)
 
 
+def size_of(path: str | Path) -> int:
+    """Bytes of a file, 0 for none."""
+    file = Path(path)
+    return file.stat().st_size if file.exists() else 0
+
+
 def agreement_tables(benchmark: Benchmark) -> list[str]:
     """The agreement tables of the configured repositories whose bugs are labelled."""
     return [

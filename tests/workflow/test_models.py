@@ -8,6 +8,8 @@ import pytest
 from histories import RUFF, row, small_history
 from modelserver import Fault, ModelServer
 
+from probe.cli import main
+from probe.models.estimate import EstimateRow
 from probe.records import (
     Call,
     CellMetrics,
@@ -66,7 +68,9 @@ def ledger(workflow):
 
 def test_a_cell_is_built_from_a_model(asking, server):
     asking.run()
-    results = read_json(asking.folder / "results/small/direct/passes/pkg-stats-py-1.json", PassResult)
+    results = read_json(
+        asking.folder / "results/small/direct/passes/pkg-stats-py-1.json", PassResult
+    )
     assert results.status == "ok"
     assert results.findings
     assert results.provenance.engine == "stub"
@@ -231,7 +235,9 @@ def test_a_dead_server_fails_the_pass_and_the_cell_knows_no_recall(asking, serve
     asking.run("results/small/reference/bugs.jsonl")
     server.close()
     asking.run(CELL)
-    result = read_json(asking.folder / "results/small/direct/passes/pkg-stats-py-1.json", PassResult)
+    result = read_json(
+        asking.folder / "results/small/direct/passes/pkg-stats-py-1.json", PassResult
+    )
     assert result.status == "failed"
     assert "connection" in result.error
     (cell,) = read_records_csv(asking.folder / CELL, CellMetrics)
@@ -259,9 +265,53 @@ def test_a_published_build_is_replayed_offline(asking, server):
     (asking.folder / f"cache/calls/{key[:2]}/{key}.json").unlink()
     missing = asking.run(*AGAIN, check=False)
     assert missing.returncode != 0
-    assert "not_recorded" in missing.stderr + missing.stdout
+    assert "is not in the cache" in missing.stderr + missing.stdout
 
 
 def strip_times(text):
     names, values = (line.split(",") for line in text.splitlines())
     return {name: value for name, value in zip(names, values, strict=True) if name != "wall_s"}
+
+
+def test_what_it_would_cost_is_said_before_anything_is_spent(asking, server, monkeypatch, capsys):
+    asking.models["stub"] = stub(server, price={"input": 10, "output": 0, "as_of": "2026-12-02"})
+    reconfigure(asking, budget={"usd": 1})
+    asking.run("results/estimate.csv")
+    assert server.count() == 0
+    rows = read_records_csv(asking.folder / "results/estimate.csv", EstimateRow)
+    assert [(row.stage, row.run, row.calls, row.recorded) for row in rows] == [
+        ("classify", None, 4, 0),
+        ("find", "direct", 1, 0),
+    ]
+    expected = sum(row.usd for row in rows)
+    assert expected == pytest.approx(sum(row.input_tokens for row in rows) * 10 / 1e6)
+    assert asking.jobs("results/estimate.csv") == []
+
+    asking.run()
+    spent = sum(line.usd for line in ledger(asking) if line.event == "settle")
+    # the server counts characters in its own way; the estimate counts cl100k tokens
+    assert spent == pytest.approx(expected, rel=0.5)
+    assert "table_estimate" in asking.jobs("results/estimate.csv"), "what was bought is free now"
+    rows = read_records_csv(asking.folder / "results/estimate.csv", EstimateRow)
+    assert [(row.calls, row.recorded, row.usd) for row in rows] == [(0, 4, 0.0), (0, 1, 0.0)]
+
+    monkeypatch.chdir(asking.folder)
+    assert main(["estimate", "--configfile", "config/test.yaml", CELL]) == 0
+    said = capsys.readouterr().out
+    assert "0.00 dollars expected" in said
+    assert "budget.usd is 1" in said
+
+
+def test_what_failed_is_made_again_on_request(asking, server, monkeypatch, capsys):
+    asking.run("results/small/reference/bugs.jsonl")
+    server.fail(Fault.status(500), Fault.status(500))
+    asking.run()
+    assert asking.jobs() == [], "a failure is a result; it is not repeated unasked"
+    monkeypatch.chdir(asking.folder)
+    assert main(["failed"]) == 0
+    (file,) = capsys.readouterr().out.split()
+    assert file == "results/small/direct/passes/pkg-stats-py-1.json"
+    assert "ask_findings" in asking.jobs("--forcerun", file)
+    assert read_json(asking.folder / file, PassResult).status == "ok"
+    (cell,) = read_records_csv(asking.folder / CELL, CellMetrics)
+    assert cell.passes_failed == 0

@@ -13,19 +13,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from probe.errors import FinderError
 from probe.records import Pass, PassResult, SnapshotFile
+
+if TYPE_CHECKING:
+    from probe.models.base import Model
+    from probe.models.client import Asker
+    from probe.models.prompts import Prompt
 
 FINDERS: dict[str, str] = {
     "analyzer/oxlint": "probe.finders.oxlint",
     "analyzer/pylint": "probe.finders.pylint",
     "analyzer/pyrefly": "probe.finders.pyrefly",
     "analyzer/ruff": "probe.finders.ruff",
+    "model": "probe.finders.model",
     "sarif": "probe.finders.sarif",
 }
 """Module of each finder, by kind or by ``kind/tool``; imported on use only."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a finder asks a model."""
+
+    asker: "Asker"
+    """The client."""
+    model: "Model"
+    """Whom to ask."""
+    prompt: "Prompt"
+    """The finder's template."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,8 @@ class FinderContext:
     """Which files to look at."""
     settings: Mapping[str, object]
     """The run's own settings, as in ``runs.yaml``."""
+    asking: Asking | None = None
+    """For finders that ask a model; None for all others."""
 
 
 class Finder(Protocol):

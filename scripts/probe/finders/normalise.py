@@ -43,6 +43,8 @@ class RawItem:
     """What the tool says of the rule."""
     severity: Severity | None = None
     """Mapped."""
+    confidence: float | None = None
+    """0 to 1, the tool's own."""
     suggested_fix: str | None = None
     """The tool's."""
     raw: Mapping[str, object] = field(default_factory=dict)
@@ -219,6 +221,7 @@ def _finding(
         last=last,
         snippet=tree.snippet(path, first, last),
         severity=item.severity,
+        confidence=item.confidence,
         rule=item.rule,
         suggested_fix=item.suggested_fix,
         raw=dict(item.raw),

@@ -1,13 +1,20 @@
 """One pass of a run from the snapshot's files: unpack, find, clean up."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from probe.finders.base import FinderContext, get_finder
-from probe.records import PassResult, SnapshotFile, read_jsonl
+from probe.errors import FinderError
+from probe.finders.base import Asking, FinderContext, get_finder
+from probe.records import Pass, PassResult, SnapshotFile, iter_jsonl, read_jsonl
 from probe.snapshot.files import unpack
 from probe.snapshot.plan import whole_pass
+
+if TYPE_CHECKING:
+    from probe.models.base import Model
+    from probe.models.client import Asker
+    from probe.models.prompts import Prompt
 
 
 def run_whole(
@@ -27,20 +34,66 @@ def run_whole(
         RecordError: the snapshot cannot be read.
     """
     snapshot_files = read_jsonl(files, SnapshotFile)
+    the_pass = whole_pass(snapshot_files)
+    return _run(repo, run, settings, the_pass, archive, snapshot_files, None)
+
+
+def run_pass(
+    repo: str,
+    run: str,
+    settings: Mapping[str, object],
+    part: str,
+    *,
+    archive: Path,
+    files: Path,
+    passes: Path,
+    prompt: "Prompt",
+    asker: "Asker",
+    model: "Model",
+) -> PassResult:
+    """Run a finder that asks a model on one pass of the plan.
+
+    Args:
+        repo: key of the repository.
+        run: key of the run.
+        settings: the run's settings; ``kind`` chooses the finder.
+        part: the pass's id.
+        archive: the snapshot's ``source.tar``, unpacked into a folder that is removed again.
+        files: the snapshot's ``files.jsonl``.
+        passes: the plan, ``passes.jsonl``.
+        prompt: the finder's template.
+        asker: the client.
+        model: whom to ask.
+
+    Raises:
+        FinderError: the plan has no such pass, or a file of it cannot be read.
+        RecordError: the snapshot or the plan cannot be read.
+        ModelError: the model cannot be asked at all.
+        BudgetError: the call could pass the cap on money.
+    """
+    snapshot_files = read_jsonl(files, SnapshotFile)
+    for the_pass in iter_jsonl(passes, Pass):
+        if the_pass.id == part:
+            asking = Asking(asker, model, prompt)
+            return _run(repo, run, settings, the_pass, archive, snapshot_files, asking)
+    raise FinderError(f"{passes}: the plan has no pass {part!r}; it has changed: run again")
+
+
+def _run(
+    repo: str,
+    run: str,
+    settings: Mapping[str, object],
+    the_pass: Pass,
+    archive: Path,
+    files: Sequence[SnapshotFile],
+    asking: Asking | None,
+) -> PassResult:
     finder = get_finder(str(settings["kind"]), _text(settings.get("tool")))
     with TemporaryDirectory(prefix="probe-snapshot-") as folder:
         root = Path(folder) / "snapshot"
         root.mkdir()
         unpack(archive, root)
-        context = FinderContext(
-            repo=repo,
-            run=run,
-            snapshot_root=root,
-            files=snapshot_files,
-            the_pass=whole_pass(snapshot_files),
-            settings=settings,
-        )
-        return finder.find(context)
+        return finder.find(FinderContext(repo, run, root, files, the_pass, settings, asking))
 
 
 def _text(value: object) -> str | None:

@@ -56,27 +56,40 @@ def agree(
       share a fix commit; each is used once (largest assignment), so that an unmerged duplicate
       counts as wrong.
     """
-    said = {item.commit for item in classifications if item.is_fix}
+    commits = {item.commit: item.is_fix for item in classifications}
+    verdicts = {item.candidate: item.verdict for item in presences}
     true = {sha for sha, is_fix in fixes.items() if is_fix}
-    kept = {item.candidate for item in presences if item.verdict == "keep"}
+    kept = {name for name, verdict in verdicts.items() if verdict == "keep"}
     judged = {item.id: item.commit for item in candidates if item.commit in true}
     present = {sha for bug in truth if bug.present for sha in bug.fixes}
     return [
-        _agreement(repo, "classify", said, true),
+        _agreement(
+            repo,
+            "classify",
+            {sha for sha, is_fix in commits.items() if is_fix},
+            true,
+            {sha for sha, is_fix in commits.items() if is_fix is None},
+        ),
         _agreement(
             repo,
             "presence",
             {name for name in judged if name in kept},
             {name for name, sha in judged.items() if sha in present},
+            {name for name in judged if verdicts.get(name) is None},
         ),
         _bugs_agreement(repo, [bug for bug in truth if bug.present], bugs),
     ]
 
 
-def _agreement(repo: str, stage: str, said: set[str], true: set[str]) -> Agreement:
+def _agreement(
+    repo: str, stage: str, said: set[str], true: set[str], unjudged: set[str]
+) -> Agreement:
+    true = true - unjudged
     wrong = [f"+{name[:12]}" for name in sorted(said - true)]
     wrong += [f"-{name[:12]}" for name in sorted(true - said)]
-    return _row(repo, stage, len(said & true), len(said - true), len(true - said), wrong)
+    return _row(
+        repo, stage, len(said & true), len(said - true), len(true - said), wrong, len(unjudged)
+    )
 
 
 def _bugs_agreement(repo: str, truth: Sequence[TrueBug], bugs: Sequence[Bug]) -> Agreement:
@@ -96,7 +109,15 @@ def _bugs_agreement(repo: str, truth: Sequence[TrueBug], bugs: Sequence[Bug]) ->
     return _row(repo, "bugs", hits, len(bugs) - hits, len(truth) - hits, wrong)
 
 
-def _row(repo: str, stage: str, hit: int, extra: int, missed: int, wrong: list[str]) -> Agreement:
+def _row(
+    repo: str,
+    stage: str,
+    hit: int,
+    extra: int,
+    missed: int,
+    wrong: list[str],
+    unjudged: int = 0,
+) -> Agreement:
     score = Score(stage, hit + missed, hit, extra, missed)
     known = score.precision is not None and score.recall is not None
     return Agreement(
@@ -105,6 +126,7 @@ def _row(repo: str, stage: str, hit: int, extra: int, missed: int, wrong: list[s
         true_positives=hit,
         false_positives=extra,
         false_negatives=missed,
+        unjudged=unjudged,
         precision=score.precision,
         recall=score.recall,
         f1=score.f1 if known else None,

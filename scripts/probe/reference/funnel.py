@@ -1,11 +1,17 @@
 """The funnel: from window commits to reference bugs, with a reason for everything that left."""
 
+import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from probe.errors import RecordError
 from probe.records import Bug, Candidate, Classification, Commit, Dropped, Presence
 
 COLUMNS = ("stage", "outcome", "reason", "count")
+
+UNJUDGED = "unjudged"
+"""Reason of what left because its engine failed."""
 
 
 def funnel_rows(
@@ -33,7 +39,7 @@ def funnel_rows(
         _row("commits", "stayed", "", total),
         _row("fixes", "stayed", "", judged[True]),
         _row("fixes", "left", "not a fix", judged[False]),
-        _row("fixes", "left", "unjudged", judged[None]),
+        _row("fixes", "left", UNJUDGED, judged[None]),
         _row("candidates", "stayed", "", len(candidates)),
     ]
     reasons = Counter(item.reason for item in left_out)
@@ -46,7 +52,7 @@ def funnel_rows(
     grounds = Counter(presence.ground for presence in presences if presence.verdict == "drop")
     rows += [_row("present", "left", str(ground), n) for ground, n in sorted(grounds.items())]
     rows += [
-        _row("present", "left", "unjudged", verdicts[None]),
+        _row("present", "left", UNJUDGED, verdicts[None]),
         _row("written", "stayed", "", written),
     ]
     places = Counter(item.reason for item in unplaced)
@@ -57,6 +63,20 @@ def funnel_rows(
         _row("merged", "left", "merged with another", written - len(taken_back) - len(bugs)),
     ]
     return [row for row in rows if row["count"] or row["outcome"] == "stayed"]
+
+
+def count_unjudged(path: str | Path) -> int:
+    """Commits and candidates without a verdict, from a ``funnel.csv``.
+
+    Raises:
+        RecordError: the file cannot be read, or has other columns.
+    """
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        return sum(int(row["count"]) for row in rows if row["reason"] == UNJUDGED)
+    except (OSError, KeyError, ValueError) as error:
+        raise RecordError(f"{path}: no funnel table ({error}); delete it and run again") from error
 
 
 def _row(stage: str, outcome: str, reason: str, count: int) -> dict[str, object]:

@@ -1,0 +1,181 @@
+"""Whether some part of a commit corrects wrong behaviour, as a model sees it.
+
+The model reads the message, file statistics and the diff, each cut to a budget; the heuristic engine
+beside it is :mod:`probe.reference.classify`. A commit on which the model failed stays unjudged.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import probe
+from probe.errors import GitError, ModelError
+from probe.git.diff import CommitDiff
+from probe.models.base import Model, Question, Reply
+from probe.models.client import Asker
+from probe.models.prompts import Prompt
+from probe.models.size import prompt_tokens
+from probe.records import Classification, Commit, Provenance
+from probe.records.base import Confidence, Record
+from probe.reference.classify_text import clean, cut_middle, diff_text, statistics_text
+
+SUBJECT_TOKENS = 300
+"""Tokens of a subject, at most."""
+
+BODY_TOKENS = 1_500
+"""Tokens of a body, at most."""
+
+STATISTICS_TOKENS = 1_500
+"""Tokens of the file statistics, at most."""
+
+NOT_SERVED = "not served"
+"""Version of an engine that never answered."""
+
+UNREACHED = frozenset({"auth", "connection", "rate_limited", "server_error", "timeout"})
+"""Kinds of failure that say nothing about the question."""
+
+_MAX_RATIONALE = 1_000
+
+
+class ClassifyAnswer(Record):
+    """What a model says of a commit; the order makes it reason before it decides."""
+
+    rationale: str
+    """Which wrong behaviour is corrected and where, or what the commit does instead."""
+    is_fix: bool
+    """Whether any part of the commit corrects behaviour that was wrong."""
+    confidence: Confidence
+    """How likely `is_fix` is right, from 0 to 1."""
+
+
+def classify_with_model(
+    commits: Sequence[Commit],
+    diffs: Iterable[CommitDiff],
+    prompt: Prompt,
+    asker: Asker,
+    model: Model,
+    *,
+    diff_tokens: int,
+    purpose: str,
+) -> list[Classification]:
+    """Ask a model about each commit, all in one batch.
+
+    Args:
+        commits: without merges, which are no fixes by themselves.
+        diffs: diffs of some or all of them, in the same order.
+        prompt: ``prompts/classify.j2``.
+        asker: the client.
+        model: whom to ask.
+        diff_tokens: tokens (cl100k_base) of a diff that the model sees, at most.
+        purpose: for the ledger, ``classify REPOSITORY/BLOCK``.
+
+    Returns:
+        A record for each commit, in order; ``is_fix`` is None where there is no answer.
+
+    Raises:
+        BudgetError: a call could pass the cap; what was bought stays in the cache.
+        ModelError: the model cannot be asked at all, its window is too small for the budgets, or
+            no commit got an answer and the server is the reason.
+        GitError: a diff is out of order, or belongs to none of the commits.
+    """
+    check_room(model, prompt, diff_tokens)
+    questions = classify_questions(commits, diffs, prompt, diff_tokens=diff_tokens)
+    replies = asker.ask(model, questions, ClassifyAnswer, purpose=purpose)
+    _check_reached(replies, model)
+    return [_classification(reply, model, prompt) for reply in replies]
+
+
+def classify_questions(
+    commits: Sequence[Commit],
+    diffs: Iterable[CommitDiff],
+    prompt: Prompt,
+    *,
+    diff_tokens: int,
+) -> list[Question[ClassifyAnswer]]:
+    """What :func:`classify_with_model` asks, without asking: for estimates.
+
+    Raises:
+        GitError: a diff is out of order, or belongs to none of the commits.
+        ConfigError: the prompt names a variable that there is not.
+    """
+    questions = []
+    for commit, diff in _pair(commits, diffs):
+        messages = prompt.messages(
+            subject=cut_middle(clean(commit.subject), SUBJECT_TOKENS),
+            body=cut_middle(clean(commit.body), BODY_TOKENS) or "(none)",
+            statistics=cut_middle(statistics_text(commit), STATISTICS_TOKENS),
+            diff=cut_middle(diff_text(diff), diff_tokens),
+        )
+        questions.append(Question[ClassifyAnswer](commit.sha, messages))
+    return questions
+
+
+def check_room(model: Model, prompt: Prompt, diff_tokens: int) -> None:
+    """Say early that a model's window cannot hold the largest prompt that the budgets allow.
+
+    Raises:
+        ModelError: it cannot; the message says which budget would do.
+    """
+    empty = prompt.messages(subject="", body="", statistics="", diff="")
+    fixed = prompt_tokens(empty, ClassifyAnswer.model_json_schema())
+    rest = fixed + SUBJECT_TOKENS + BODY_TOKENS + STATISTICS_TOKENS
+    room = model.entry.context_tokens - model.entry.max_output_tokens
+    if rest + diff_tokens > room:
+        remedy = "name a model with a larger window"
+        if room - rest >= 200:
+            remedy = f"set reference.classify.diff_tokens to {room - rest} at most"
+        raise ModelError(
+            f"model {model.name!r} has room for a prompt of {room} tokens (context_tokens less "
+            f"max_output_tokens), but one of classify can have {rest + diff_tokens}; {remedy}"
+        )
+
+
+def _check_reached(replies: Sequence[Reply[ClassifyAnswer]], model: Model) -> None:
+    """A server that answers nothing at all is no result, not even one of unjudged commits."""
+    failures = [reply.failure for reply in replies if reply.failure and not reply.calls]
+    if failures and len(failures) == len(replies) and {f.kind for f in failures} <= UNREACHED:
+        raise ModelError(
+            f"model {model.name!r} answered none of {len(replies)} questions: "
+            f"{failures[0].kind}: {failures[0].detail}; check api_base, key and network, then run "
+            "the same command again"
+        )
+
+
+def _pair(
+    commits: Sequence[Commit], diffs: Iterable[CommitDiff]
+) -> Iterator[tuple[Commit, CommitDiff | None]]:
+    stream = iter(diffs)
+    ahead = next(stream, None)
+    for commit in commits:
+        if ahead is not None and ahead.sha == commit.sha:
+            yield commit, ahead
+            ahead = next(stream, None)
+        else:
+            yield commit, None
+    if ahead is not None:
+        raise GitError(f"diff of {ahead.sha} is out of window order or of no window commit")
+
+
+def _classification(reply: Reply[ClassifyAnswer], model: Model, prompt: Prompt) -> Classification:
+    provenance = Provenance(
+        engine=model.name,
+        engine_version=reply.served_model or NOT_SERVED,
+        probe_version=probe.__version__,
+        prompt_sha256=prompt.sha256,
+        calls=reply.calls,
+    )
+    if reply.value is None:
+        why = f"{reply.failure.kind}: {reply.failure.detail}" if reply.failure else "no answer"
+        return Classification(
+            commit=reply.id,
+            is_fix=None,
+            confidence=0.0,
+            rationale=f"unjudged, {why}",
+            failure=reply.failure,
+            provenance=provenance,
+        )
+    return Classification(
+        commit=reply.id,
+        is_fix=reply.value.is_fix,
+        confidence=reply.value.confidence,
+        rationale=" ".join(reply.value.rationale.split())[:_MAX_RATIONALE],
+        provenance=provenance,
+    )

@@ -1,0 +1,200 @@
+"""What a build would cost: the calls of each stage, repository and run, before any is made."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from probe.config import HEURISTIC, Benchmark, Cell, ModelRun
+from probe.errors import RecordError
+from probe.finders.locate import SnapshotTree
+from probe.finders.model import FindAnswer, find_messages
+from probe.git.log import iter_diffs
+from probe.models.base import Model, Question
+from probe.models.cache import CallStore
+from probe.models.client import get_model
+from probe.models.estimate import (
+    EstimateRow,
+    PlannedCalls,
+    Spread,
+    estimate,
+    observed,
+    total,
+)
+from probe.models.prompts import Prompt
+from probe.models.size import prompt_tokens
+from probe.models.structured import Dialogue
+from probe.paths import mirror_beside
+from probe.records import Commit, Pass, SnapshotFile, iter_jsonl, read_jsonl
+from probe.reference.classify_model import ClassifyAnswer, classify_questions
+from probe.report.tables import text_table
+from probe.snapshot.files import unpack
+
+A = TypeVar("A", bound=BaseModel)
+
+CLASSIFY_OUTPUT = Spread(60, 150, 1_500)
+"""Assumed tokens of a verdict: three sentences, and as much reasoning as efforts differ in."""
+
+FIND_OUTPUT = Spread(300, 4_000, 20_000)
+"""Assumed tokens of a pass's answer: from an empty list to dozens of reports after long reasoning."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The files of one repository that an estimate reads: what `snakemake prepare` builds."""
+
+    repo: str
+    """Key of the repository."""
+    folder: Path
+    """``results/{repo}``."""
+
+    @property
+    def missing(self) -> list[Path]:
+        """Files that are not there yet."""
+        return [path for path in self.needed if not path.exists()]
+
+    @property
+    def needed(self) -> list[Path]:
+        """Files that must be there."""
+        snapshot = self.folder / "snapshot"
+        names = ("source.tar", "files.jsonl", "passes.jsonl")
+        listed = [snapshot / name for name in names]
+        return [self.folder / "history.json", self.folder / "reference/commits.jsonl", *listed]
+
+
+def estimate_build(
+    benchmark: Benchmark,
+    cells: Sequence[Cell],
+    results: Path,
+    store: CallStore,
+    prompts: Mapping[str, Prompt],
+) -> list[EstimateRow]:
+    """Rows of ``estimate.csv``: the reference stages of each repository, then its runs.
+
+    Prompts are rendered and counted to the token; what has been recorded already costs nothing.
+
+    Args:
+        benchmark: the validated configuration.
+        cells: what would be built.
+        results: the results folder, in which the repositories have been prepared.
+        store: the recorded calls.
+        prompts: templates by name, ``classify`` and ``find``.
+
+    Raises:
+        ModelError: a model that would be asked has no price.
+        RecordError: a prepared file is missing or cannot be read.
+    """
+    planned: list[PlannedCalls] = []
+    for repo in dict.fromkeys(cell.repo for cell in cells):
+        prepared = Prepared(repo, results / repo)
+        for path in prepared.missing:
+            raise RecordError(f"{path}: not there yet; run `snakemake prepare` first")
+        planned += _classification(benchmark, prepared, store, prompts["classify"])
+        runs = [cell.run for cell in cells if cell.repo == repo]
+        planned += _findings(benchmark, prepared, runs, store, prompts["find"])
+    return estimate(planned)
+
+
+def estimate_text(rows: Sequence[EstimateRow], budget_usd: float) -> str:
+    """The rows as a table for people, their sum, and how it compares with the budget."""
+    columns = ("stage", "repo", "run", "model", "calls", "recorded", "input", "output", "usd")
+    cells = [
+        [
+            row.stage,
+            row.repo,
+            row.run or "–",
+            row.model,
+            str(row.calls),
+            str(row.recorded),
+            str(row.input_tokens),
+            str(row.output_tokens),
+            f"{row.usd:.2f}",
+        ]
+        for row in rows
+    ]
+    if not rows:
+        return "no model is asked: nothing to pay"
+    low, expected, high = total(rows)
+    return (
+        f"{text_table(columns, cells)}\n\n{expected:.2f} dollars expected, {low:.2f} at the low end, "
+        f"{high:.2f} at the high one; budget.usd is {budget_usd:g}"
+    )
+
+
+def _classification(
+    benchmark: Benchmark, prepared: Prepared, store: CallStore, prompt: Prompt
+) -> Iterator[PlannedCalls]:
+    settings = benchmark.settings.reference.classify
+    if settings.engine == HEURISTIC:
+        return
+    commits = read_jsonl(prepared.folder / "reference/commits.jsonl", Commit)
+    mirror = mirror_beside(prepared.folder / "history.json")
+    questions = classify_questions(
+        commits,
+        iter_diffs(mirror, [commit.sha for commit in commits]),
+        prompt,
+        diff_tokens=settings.diff_tokens,
+    )
+    model = get_model(benchmark.models, settings.engine)
+    yield _planned("classify", prepared.repo, None, model, questions, ClassifyAnswer, store, 1)
+
+
+def _findings(
+    benchmark: Benchmark,
+    prepared: Prepared,
+    runs: Sequence[str],
+    store: CallStore,
+    prompt: Prompt,
+) -> Iterator[PlannedCalls]:
+    asking = {run: one for run in runs if isinstance(one := benchmark.runs[run], ModelRun)}
+    if not asking:
+        return
+    questions = list(_pass_questions(prepared, prompt))
+    for run, settings in asking.items():
+        model = get_model(benchmark.models, settings.model)
+        yield _planned(
+            "find", prepared.repo, run, model, questions, FindAnswer, store, settings.repeat
+        )
+
+
+def _pass_questions(prepared: Prepared, prompt: Prompt) -> Iterator[Question[FindAnswer]]:
+    files = read_jsonl(prepared.folder / "snapshot/files.jsonl", SnapshotFile)
+    with TemporaryDirectory(prefix="probe-snapshot-") as folder:
+        root = Path(folder)
+        unpack(prepared.folder / "snapshot/source.tar", root)
+        tree = SnapshotTree(root, files)
+        for one in iter_jsonl(prepared.folder / "snapshot/passes.jsonl", Pass):
+            yield Question(one.id, find_messages(prepared.repo, one, tree, prompt))
+
+
+def _planned(
+    stage: str,
+    repo: str,
+    run: str | None,
+    model: Model,
+    questions: Sequence[Question[A]],
+    answer: type[A],
+    store: CallStore,
+    sample: int,
+) -> PlannedCalls:
+    dialogues = [
+        Dialogue(model, question, answer, purpose="estimate", sample=sample, repair_turns=0)
+        for question in questions
+    ]
+    new = [one.request for one in dialogues if not store.path(one.request.key).exists()]
+    known = [call for one in dialogues if (call := store.get(one.request.key)) is not None]
+    said = [float(call.usage.output_tokens or 0) for call in known]
+    assumed = CLASSIFY_OUTPUT if stage == "classify" else FIND_OUTPUT
+    return PlannedCalls(
+        stage=stage,
+        repo=repo,
+        run=run,
+        model=model,
+        calls=len(new),
+        recorded=len(dialogues) - len(new),
+        output=observed(said) or assumed,
+        prompt_tokens=sum(prompt_tokens(one.messages, one.schema, one.tools) for one in new),
+    )
