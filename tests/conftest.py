@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import private_docker
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,11 +41,25 @@ def _index_answers() -> bool:
     return "from versions: 0." in probe.stderr or "from versions: 1." in probe.stderr
 
 
+def _bubblewrap_works() -> bool:
+    from probe.sandbox.bubblewrap import BubblewrapEngine
+
+    return BubblewrapEngine().check().works
+
+
 ENGINES = {
     "node": Engine(lambda: shutil.which("node") is not None, "install Node.js 20 or newer"),
     "tmpfs": Engine(
         lambda: os.geteuid() == 0 and sys.platform == "linux",
         "run as root on Linux: a file system of 1 MB is mounted for the full-disk tests",
+    ),
+    "docker": Engine(
+        lambda: private_docker.kind() is not None,
+        "run as root with dockerd installed (a private daemon is started and stopped), "
+        "or set PROBE_TEST_DOCKER=host to use your own daemon",
+    ),
+    "bubblewrap": Engine(
+        _bubblewrap_works, "install bubblewrap 0.4 or newer; `probe doctor` says what it needs"
     ),
     "registry": Engine(_index_answers, "connect to a package index that pip can reach"),
 }
@@ -75,6 +90,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for name, number in sorted(_left_out.items()):
         remedy = ENGINES[name].remedy
         terminalreporter.write_line(f"did not run: suite '{name}' ({number} tests); {remedy}")
+
+
+@pytest.fixture(scope="session")
+def docker_daemon():
+    """The address of a running Docker daemon; DOCKER_HOST says it while the tests run."""
+    with private_docker.daemon() as address:
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def _engine_of_marker(request):
+    """Start the daemon for the first test that carries the marker ``docker``."""
+    if request.node.get_closest_marker("docker"):
+        request.getfixturevalue("docker_daemon")
 
 
 @pytest.fixture
