@@ -41,6 +41,17 @@ def _index_answers() -> bool:
     return "from versions: 0." in probe.stderr or "from versions: 1." in probe.stderr
 
 
+def _npm_answers() -> bool:
+    """Whether npm reaches its registry."""
+    if shutil.which("npm") is None:
+        return False
+    command = ["npm", "view", "is-number", "version", "--fetch-retries=0"]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def _bubblewrap_works() -> bool:
     from probe.sandbox.bubblewrap import BubblewrapEngine
 
@@ -61,6 +72,7 @@ ENGINES = {
     "bubblewrap": Engine(
         _bubblewrap_works, "install bubblewrap 0.4 or newer; `probe doctor` says what it needs"
     ),
+    "npm": Engine(_npm_answers, "install npm, with a registry that it can reach"),
     "registry": Engine(_index_answers, "connect to a package index that pip can reach"),
 }
 

@@ -10,6 +10,7 @@ Which daemon the suite ``docker`` uses:
 """
 
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -47,7 +48,9 @@ def daemon() -> Iterator[str]:
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         if _abandoned(folder):
             _clean(folder)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    # containerd takes the folder's name as an identifier: no underscore at either end
+    folder = Path(tempfile.gettempdir(), f"{_PREFIX}{secrets.token_hex(4)}")
+    folder.mkdir(mode=0o700)
     address = f"unix://{folder}/docker.sock"
     before = os.environ.get("DOCKER_HOST")
     process = None

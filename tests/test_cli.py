@@ -24,7 +24,7 @@ def test_a_missing_file_is_one_line_and_status_1(tmp_path, capsys):
 def test_a_table_of_another_kind_is_one_line(tmp_path, capsys):
     other = tmp_path / "agreement.csv"
     row = {"repo": "x", "stage": "bugs", "wrong": "", "precision": None, "recall": None, "f1": None}
-    counts = {"true_positives": 0, "false_positives": 0, "false_negatives": 0}
+    counts = {"true_positives": 0, "false_positives": 0, "false_negatives": 0, "unjudged": 0}
     write_records_csv(other, Agreement, [Agreement(**row, **counts)])
     assert main(["cells", str(other)]) == 1
     assert "agreement.csv:2: " in capsys.readouterr().err

@@ -261,9 +261,7 @@ class TestModels:
 
     def test_two_servers_do_not_share_answers(self, workflow):
         line = 'NAME: {litellm_id: openai/m, api_base: "http://127.0.0.1:PORT"}\n'
-        one, two = (
-            line.replace("NAME", name).replace("PORT", port) for name, port in ("a1", "b2")
-        )
+        one, two = (line.replace("NAME", name).replace("PORT", port) for name, port in ("a1", "b2"))
         workflow.write("config/models.yaml", one + two)
         assert "b: has the litellm_id 'openai/m' of 'a' at another api_base" in problem(workflow)
         workflow.write("config/models.yaml", one + two.replace("{", "{revision: q4, "))

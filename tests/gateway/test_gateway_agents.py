@@ -15,7 +15,7 @@ from probe.gateway import Caps, Gateway, client_environment, through
 from probe.gateway.inside import DUMMY_KEY
 from probe.sandbox import Limits, Mount, SandboxSpec, open_sandbox
 
-pytestmark = [pytest.mark.bubblewrap, pytest.mark.node, pytest.mark.registry]
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.node, pytest.mark.npm]
 
 SCHEMA = {
     "type": "object",

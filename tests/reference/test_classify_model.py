@@ -108,13 +108,14 @@ def test_a_failure_leaves_its_commit_unjudged_and_no_other(
     with Client(tmp_path / "cache", 0.0, repair_turns=0) as client:
         server.fail(fault)
         answers = ask(client, model_at(server.openai), prompt)
-    assert [answer.is_fix for answer in answers] == [None, False, True]
-    failure = answers[0].failure
-    assert failure is not None
-    assert failure.kind == kind
-    assert answers[0].confidence == 0
-    assert answers[0].rationale.startswith(f"unjudged, {kind}: ")
-    assert answers[0].provenance.prompt_sha256 == prompt.sha256
+    [unjudged] = [answer for answer in answers if answer.is_fix is None]
+    expected = zip(answers, (True, False, True), strict=True)
+    assert all(answer.is_fix is verdict for answer, verdict in expected if answer is not unjudged)
+    assert unjudged.failure is not None
+    assert unjudged.failure.kind == kind
+    assert unjudged.confidence == 0
+    assert unjudged.rationale.startswith(f"unjudged, {kind}: ")
+    assert unjudged.provenance.prompt_sha256 == prompt.sha256
 
 
 def test_an_answer_that_never_fits_is_unjudged_after_its_repair_turns(
@@ -128,13 +129,19 @@ def test_an_answer_that_never_fits_is_unjudged_after_its_repair_turns(
     assert len(answers[0].provenance.calls) == 3
 
 
-def test_a_server_that_is_not_there_judges_nothing(client, prompt) -> None:
+def test_a_server_that_is_not_there_is_an_error_and_no_result(client, prompt) -> None:
     with ModelServer() as gone:
         address = gone.openai
-    answers = ask(client, model_at(address), prompt)
-    assert [answer.is_fix for answer in answers] == [None] * 3
-    assert {answer.failure.kind for answer in answers if answer.failure} == {"connection"}
-    assert {answer.provenance.engine_version for answer in answers} == {NOT_SERVED}
+    with pytest.raises(ModelError, match="'stub' answered none of 3 questions: connection: "):
+        ask(client, model_at(address), prompt)
+
+
+def test_a_server_that_goes_away_leaves_the_rest_unjudged(server, client, prompt) -> None:
+    server.fail(Fault.drop(), Fault.drop())
+    answers = ask(client, model_at(server.openai), prompt)
+    lost = [answer for answer in answers if answer.is_fix is None]
+    assert {answer.failure.kind for answer in lost if answer.failure} == {"connection"}
+    assert [answer.provenance.engine_version for answer in lost] == [NOT_SERVED] * 2
 
 
 def test_the_material_is_in_the_users_message_alone(prompt) -> None:

@@ -3,7 +3,7 @@
 from probe.config.benchmark import Benchmark, Cell, Named
 from probe.config.document import config_markdown, generate, schemas_by_name
 from probe.config.inventory import SERIES_PREFIX, Repository, read_inventory
-from probe.config.loader import load_config, read_models, read_runs
+from probe.config.loader import load_config, load_files, read_models, read_runs
 from probe.config.models import Effort, ModelEntry, Price, Supports
 from probe.config.names import MAX_NAME_LENGTH, NAME_PATTERN
 from probe.config.runs import AnalyzerRun, AnalyzerTool, LanguageKey, ModelRun, Run, SarifRun
@@ -57,6 +57,7 @@ __all__ = [
     "config_markdown",
     "generate",
     "load_config",
+    "load_files",
     "read_inventory",
     "read_models",
     "read_runs",

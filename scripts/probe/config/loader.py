@@ -51,6 +51,26 @@ def load_config(
     return Benchmark(settings, repositories, runs, models)
 
 
+def load_files(files: Sequence[Path], root: Path) -> Benchmark:
+    """Validate a configuration from its files alone, merged as Snakemake merges them.
+
+    Raises:
+        ConfigError: as in :func:`load_config`.
+    """
+    merged: dict[str, Any] = {}
+    for file in files:
+        _merge(merged, read_yaml(file, _shown(file, root)).data)
+    return load_config(merged, root, files)
+
+
+def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for key, value in more.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = dict(value) if isinstance(value, Mapping) else value
+
+
 def read_runs(path: Path, shown: str) -> dict[str, Run]:
     """All runs of ``runs.yaml`` by name, in the file's order.
 
@@ -208,9 +228,7 @@ def _check_distinct(path: Path, shown: str, models: Mapping[str, ModelEntry]) ->
     """Servers at two addresses whose requests would look the same must not share answers."""
     seen: dict[tuple[str, str | None], tuple[str, str | None]] = {}
     for name, entry in models.items():
-        first, address = seen.setdefault(
-            (entry.litellm_id, entry.revision), (name, entry.api_base)
-        )
+        first, address = seen.setdefault((entry.litellm_id, entry.revision), (name, entry.api_base))
         if address != entry.api_base:
             file = read_yaml(path, shown)
             raise ConfigError(
