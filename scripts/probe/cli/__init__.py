@@ -1,6 +1,7 @@
 """The command ``probe``: what a person asks of a finished build, and the project's own chores."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -18,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.run(options)
     except ProbeError as error:
         sys.stderr.write(f"probe: {error}\n")
+        return 1
+    except BrokenPipeError:  # `probe … | head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
 

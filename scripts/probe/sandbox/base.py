@@ -42,10 +42,11 @@ class SandboxSpec:
     """What a sandbox is opened with."""
 
     files: Path | None = None
-    """A tar archive that is unpacked into :data:`WORK`; None for an empty folder."""
+    """An uncompressed tar archive that is unpacked into :data:`WORK`; None for an empty folder."""
     image: str | None = None
     """Image reference (Docker, Podman) or root folder (bubblewrap) or file (Apptainer); None for
-    the engine's default, which for bubblewrap is the host's system folders, read-only."""
+    the engine's default: the host's system folders, read-only (bubblewrap), or an image that is made
+    of the host's shell, git and Python (Docker, Podman)."""
     limits: Limits = Limits()
     """What it may use."""
     mounts: Sequence[Mount] = ()
