@@ -11,7 +11,7 @@ from modelserver import ModelServer, Reply, Tokens
 from probe.errors import BudgetError
 from probe.models.ledger import Ledger
 from probe.models.prices import bound_usd
-from probe.models.purse import Purse
+from probe.models.purse import Purse, _Others
 from probe.models.size import bound_tokens
 from probe.models.structured import Dialogue
 from probe.models.threads import Threads
@@ -114,6 +114,34 @@ def test_those_who_wait_get_in_one_after_the_other(purse):
         await asyncio.wait_for(asyncio.gather(*(use() for _ in range(10))), 10)
 
     asyncio.run(main())
+
+
+def test_what_another_process_has_booked_is_waited_for(purse, tmp_path):
+    other = Ledger(tmp_path, 1.0)
+
+    async def main():
+        held = other.book("m", 0.9, purpose="other")
+        waiting = asyncio.create_task(purse.book("m", 0.5, purpose="x", key="k"))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        other.settle(held, 0.1, outcome="answered")
+        await asyncio.wait_for(waiting, 10)
+        with pytest.raises(BudgetError, match="could cost"):
+            await asyncio.wait_for(full.book("m", 1.5, purpose="x", key="k"), 10)
+
+    threads = Threads(1, "test")
+    full = Purse(Ledger(tmp_path / "another", 1.0), threads)
+    asyncio.run(main())
+    threads.close()
+
+
+def test_a_node_that_died_is_not_waited_for_for_ever():
+    others = _Others()
+    assert others.may_settle(0.9, 0.0)
+    assert others.may_settle(0.9, 899.0)
+    assert not others.may_settle(0.9, 901.0)
+    assert others.may_settle(0.5, 902.0)
+    assert not others.may_settle(0.0, 903.0)
 
 
 def test_a_cancelled_booking_leaves_nothing_behind(purse, tmp_path):

@@ -82,6 +82,13 @@ def kill(process: subprocess.Popen, whole_group: bool) -> None:
     process.wait()
 
 
+def wait_for_answers(process: subprocess.Popen, log: Path, more: int) -> None:
+    """Until the server has given so many more answers, or the build has ended."""
+    wanted = len(log.read_text().splitlines()) + more
+    while process.poll() is None and len(log.read_text().splitlines()) < wanted:
+        time.sleep(0.02)
+
+
 def wait_for_jobs(workflow) -> None:
     """Until no job of a killed Snakemake is left."""
     marker = str(workflow.folder).encode()
@@ -103,7 +110,8 @@ def test_resuming_buys_no_answer_twice_and_loses_none(demo, server):
     interrupted = 0
     for number in range(KILLS):
         process = start(demo, CELL)
-        time.sleep(moments.uniform(1.5, 7))
+        wait_for_answers(process, log, more=moments.randint(0, 3))
+        time.sleep(moments.uniform(0, 0.8))
         interrupted += process.poll() is None
         kill(process, whole_group=number % 4 != 3)
         wait_for_jobs(demo)

@@ -1,15 +1,34 @@
-"""The ledger as one process uses it: its own calls under way are waited for before money runs out.
+"""The ledger as one process uses it: calls under way are waited for before money runs out.
 
 A booking holds the most that a call can cost, often many times what it does cost. A call that does
-not fit beside the bookings of this process may fit when they have settled, so only a call that
-does not fit with none of them is refused.
+not fit beside the bookings of calls under way, of this process or another, may fit when they have
+settled; only a call that does not fit with none of them is refused. Nobody waits for ever: what is
+booked has been sent, or is about to be, and ends by its deadline, unless its node died.
 """
 
 import asyncio
+import time
 
 from probe.errors import BudgetError, ProbeError
 from probe.models.ledger import Ledger
 from probe.models.threads import Threads, to_the_end
+
+_POLL_S = 0.5  # other processes do not say when they settle
+_PATIENCE_S = 900.0  # a node that died looks alive from here
+
+
+class _Others:
+    """What other processes have booked, while this one waits for them."""
+
+    def __init__(self) -> None:
+        self._seen: float | None = None
+        self._since = 0.0
+
+    def may_settle(self, open_usd: float, now: float) -> bool:
+        """Whether to wait on: something is booked, and that has changed within living memory."""
+        if open_usd != self._seen:
+            self._seen, self._since = open_usd, now
+        return open_usd > 0 and now - self._since < _PATIENCE_S
 
 
 class Purse:
@@ -39,14 +58,25 @@ class Purse:
         if usd == 0:
             return await self._book_or_undo(model, usd, purpose, key)
         async with self._turn:
+            others = _Others()
             while True:
                 self._settled.clear()
                 try:
                     return await self._book_or_undo(model, usd, purpose, key)
                 except BudgetError:
-                    if not self._paid and not self._settled.is_set():
+                    if not await self._may_get_room(others):
                         raise
-                await self._settled.wait()
+
+    async def _may_get_room(self, others: "_Others") -> bool:
+        """Wait until a call under way may have ended; False where there is none to wait for."""
+        if self._paid or self._settled.is_set():
+            await self._settled.wait()
+            return True
+        totals = await self._threads.run(self._ledger.totals)
+        if not others.may_settle(totals.open, time.monotonic()):
+            return False
+        await asyncio.sleep(_POLL_S)
+        return True
 
     async def settle(self, booking: str, usd: float, *, outcome: str, certain: bool = True) -> None:
         """End a booking with its cost in US dollars, or with a bound that is not certain."""
