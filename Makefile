@@ -6,6 +6,9 @@
 BIN := .venv/bin
 CHECKED := Snakefile rules
 
+# Files of tests side by side, a process a core; PYTEST_ARGS=tests/git runs some of them in one.
+PYTEST_ARGS ?= --numprocesses auto --dist loadfile
+
 # A PYTHONPATH of yours must not shadow the packages of .venv.
 unexport PYTHONPATH PYTHONHOME
 

@@ -22,11 +22,10 @@ def add(commands: Commands) -> None:
     )
     estimate.add_argument(
         "--configfile",
-        nargs="+",
+        action="append",
         type=Path,
-        default=[Path("config/config.yaml")],
         metavar="FILE",
-        help="as for snakemake (default: config/config.yaml)",
+        help="a configuration; given again, later ones win (default: config/config.yaml)",
     )
     estimate.set_defaults(run=_estimate)
 
@@ -39,7 +38,7 @@ def _estimate(options: argparse.Namespace) -> None:
     from probe.report.estimate import estimate_build, estimate_text
 
     root = Path()
-    benchmark = load_files(options.configfile, root)
+    benchmark = load_files(options.configfile or [Path("config/config.yaml")], root)
     request = read_request(options.targets, benchmark)
     prompts = {name: load_prompt(root / f"prompts/{name}.j2") for name in ("classify", "find")}
     store = CallStore(Path(benchmark.settings.calls.folder))

@@ -61,7 +61,7 @@ class Explainer:
 
     def _cell(self, path: Path) -> Iterator[str]:
         for cell in read_records_csv(path, CellMetrics):
-            records = RepositoryRecords(path.parent / cell.repo)
+            records = RepositoryRecords(path.parent)
             yield f"{path}: run {cell.run} ({cell.kind}, {cell.model}) on {cell.repo}"
             yield f"  recall     {_rate(cell.matched_bugs, cell.bugs, cell.recall)} reference bugs"
             yield (
@@ -70,7 +70,7 @@ class Explainer:
             yield from self._passes(records, cell.run)
             stages = " → ".join(f"{count} {stage}" for stage, count in records.funnel())
             yield f"  reference  {stages} (sha256 {cell.reference_sha256[:12]})"
-            yield from self._versions(path.parent / cell.repo / cell.run / "config.json")
+            yield from self._versions(path.parent / cell.run / "config.json")
             matches = records.matches(cell.run)
             yield f"  matches    {len(matches)}"
             for match in matches:
