@@ -9,7 +9,9 @@ from probe.finders.base import check_available
 from probe.finders.sarif import check_sarif
 from probe.git.mirror import check_local, is_pinned
 from probe.models.client import check_model, get_model
+from probe.models.prompts import load_prompt
 from probe.paths import cell_file
+from probe.reference.classify_model import check_room
 
 
 def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
@@ -26,7 +28,8 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
         GitError: a local repository is missing, empty or shallow, or lacks T0 or T1.
         FinderError: an analyser is missing, or a SARIF file is missing or malformed.
         ConfigError: a bundled patch series is missing.
-        ModelError: a model that is to be asked has no price, or its key is not set.
+        ModelError: a model that is to be asked has no price, its key is not set, or its window is
+            too small.
         BudgetError: a paid model is to be asked, but no money may be spent.
     """
     results.check(folder)
@@ -40,16 +43,20 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
         settings = benchmark.runs[cell.run]
         if isinstance(settings, SarifRun):
             check_sarif(paths.sarif_file(settings, cell.repo, root), settings.max_mb)
-    _check_models(benchmark, request, folder)
+    _check_models(benchmark, request, root, folder)
 
 
-def _check_models(benchmark: Benchmark, request: paths.Request, folder: Path) -> None:
+def _check_models(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
     """What is not built yet must be able to ask its models; a finished build needs no key."""
     if benchmark.settings.calls.replay:
         return
     pending = [cell for cell in request.cells if not (folder.parent / cell_file(cell)).exists()]
     bugs = (folder / repo / "reference" / "bugs.jsonl" for repo in request.repositories)
     names = benchmark.models_of(pending, reference=not all(file.exists() for file in bugs))
+    classify = benchmark.settings.reference.classify
+    if classify.engine in names:
+        prompt = load_prompt(root / "prompts" / "classify.j2")
+        check_room(get_model(benchmark.models, classify.engine), prompt, classify.diff_tokens)
     for name in names:
         model = get_model(benchmark.models, name)
         check_model(model)

@@ -289,3 +289,14 @@ def test_the_last_file_that_gives_a_value_is_named(workflow):
     merged = {"repositories": ["alpha"], "runs": ["ruff"], "plan": {"token_budget": "y"}}
     with pytest.raises(ConfigError, match=r"^second\.yaml:4: plan\.token_budget: found 'y'"):
         load_config(merged, workflow.root, [first, second])
+
+
+def test_numbers_of_the_command_line_get_their_type(workflow):
+    # as Snakemake hands `--config 'budget={usd: 5}' 'calls={replay: true}'` over
+    benchmark = workflow.load(budget={"usd": "5"}, calls={"replay": "true", "folder": "paid"})
+    assert benchmark.settings.budget.usd == 5
+    assert benchmark.settings.calls.replay is True
+    assert benchmark.settings.calls.folder == "paid"
+    assert "found 'much', expected a number" in problem(workflow, budget={"usd": "much"})
+    quoted = "repositories: [alpha]\nruns: [ruff]\nbudget: {usd: '5'}\n"
+    assert "budget.usd: found '5', expected a number" in problem(workflow, quoted)

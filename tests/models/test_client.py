@@ -172,6 +172,16 @@ def test_a_model_without_schemas_gets_it_in_the_prompt(tmp_path, server):
     assert "response_format" not in server.requests[0].body
 
 
+def test_a_server_of_the_older_form_gets_the_schema_in_it(tmp_path, server):
+    model = stub(server, supports=Supports(json_schema="json_object"))
+    with client(tmp_path) as made:
+        (reply,) = made.ask(model, questions(1), Verdict, purpose="test")
+    assert isinstance(reply.value, Verdict)
+    form = server.requests[0].body["response_format"]
+    assert form["type"] == "json_object"
+    assert "is_fix" in form["schema"]["properties"]
+
+
 def test_an_answer_that_does_not_fit_is_asked_again_and_both_are_kept(tmp_path, server):
     server.fail(Fault.wrong_json)
     with client(tmp_path) as made:

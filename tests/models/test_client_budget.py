@@ -104,7 +104,7 @@ def test_all_who_wait_are_refused_when_nobody_can_make_room(purse):
     asyncio.run(main())
 
 
-def test_those_who_wait_get_in_one_after_the_other(purse):
+def test_those_who_wait_get_in_one_after_the_other(purse, tmp_path):
     async def main():
         async def use():
             booking = await purse.book("m", 0.6, purpose="x", key="k")
@@ -114,6 +114,7 @@ def test_those_who_wait_get_in_one_after_the_other(purse):
         await asyncio.wait_for(asyncio.gather(*(use() for _ in range(10))), 10)
 
     asyncio.run(main())
+    assert Ledger(tmp_path, 1.0).totals().spent == pytest.approx(0.1)
 
 
 def test_what_another_process_has_booked_is_waited_for(purse, tmp_path):

@@ -392,4 +392,6 @@ def _python_for_all() -> str:
                 return path
         except OSError:
             continue
+    if os.environ.get("CI") == "true":
+        pytest.fail("no Python 3.11 that another user may run")
     pytest.skip("no Python 3.11 that another user may run")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from probe.config.base import KeyPath, dotted, first_problem
@@ -39,7 +40,7 @@ def load_config(
     origin = _Origin(
         config, [read_yaml(Path(file), _shown(Path(file), root)) for file in source_files]
     )
-    settings = _validate_settings(config, origin)
+    settings = _validate_settings(_typed(config, origin), origin)
     runs = read_runs(root / settings.runs_file, settings.runs_file)
     repositories = read_inventory(root / settings.inventory, settings.inventory)
     models = read_models(root / settings.models_file, settings.models_file)
@@ -127,6 +128,21 @@ class _Origin:
     @property
     def last(self) -> str:
         return self.files[-1].shown if self.files else "configuration"
+
+
+def _typed(value: Any, origin: _Origin, path: KeyPath = ()) -> Any:
+    """Give numbers and truth values of ``--config`` their type: Snakemake hands all inside a mapping
+    over as text. What a file gives as text stays text.
+    """
+    if isinstance(value, Mapping):
+        return {key: _typed(inner, origin, (*path, key)) for key, inner in value.items()}
+    if not isinstance(value, str) or any(_at(f.data, path) == value for f in origin.files):
+        return value
+    try:
+        read = yaml.safe_load(value)
+    except yaml.YAMLError:
+        return value
+    return read if isinstance(read, bool | int | float) else value
 
 
 def _same(in_file: Any, merged: Any) -> bool:

@@ -40,8 +40,9 @@ def _free_or_prices(value: object) -> object:
 class Supports(Section):
     """What a model's interface offers; what it lacks is done in the prompt."""
 
-    json_schema: bool = True
-    """Answers constrained by a JSON schema."""
+    json_schema: bool | Literal["json_object"] = True
+    """Answers constrained by a JSON schema; `json_object` for servers that take it in the older form
+    (llama-cpp-python), `false` for those that take none."""
     tools: bool = True
     """Native tool calls."""
 

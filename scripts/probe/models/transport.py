@@ -157,7 +157,7 @@ def call_parameters(request: Request) -> dict[str, Any]:
         "top_p": entry.top_p,
         "seed": entry.seed,
         "tools": [dict(tool) for tool in request.tools] or None,
-        "response_format": None if request.schema is None else _response_format(request.schema),
+        "response_format": _response_format(request),
     }
     given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     if provider not in _OWN_DIALECT:
@@ -225,8 +225,13 @@ def _marked(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _response_format(schema: Mapping[str, object]) -> dict[str, object]:
-    inner = {"name": "answer", "schema": dict(schema), "strict": True}
+def _response_format(request: Request) -> dict[str, object] | None:
+    if request.schema is None:
+        return None
+    schema = dict(request.schema)
+    if request.model.entry.supports.json_schema == "json_object":
+        return {"type": "json_object", "schema": schema}
+    inner = {"name": "answer", "schema": schema, "strict": True}
     return {"type": "json_schema", "json_schema": inner}
 
 
