@@ -4,11 +4,13 @@ import io
 import itertools
 import json
 import os
+import socket
 import struct
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 from probe.cli import main
 from probe.errors import SandboxError
 from probe.sandbox import ENGINES, Limits, Mount, SandboxSpec, apptainer, open_sandbox, podman
-from probe.sandbox.docker_stream import Frames
+from probe.sandbox.docker_stream import Connection, Frames
 from probe.sandbox.images import host_image, host_image_tag
 from probe.sandbox.run_identity import is_gone, run_id
 from probe.sandbox.seccomp import docker_profile, filter_program
@@ -240,3 +242,22 @@ def test_doctor_leaves_no_image_behind(capsys):
         assert client.images.list(filters={"label": "probe=image"}) == []
     finally:
         client.close()
+
+
+def test_output_that_came_with_the_answers_header_is_not_lost():
+    """A busy machine hands over header and first output in one piece; the SDK's reader keeps both."""
+    daemon, ours = socket.socketpair()
+    frame = bytes([1, 0, 0, 0, 0, 0, 0, 3]) + b"out"
+    with daemon, ours:
+        daemon.sendall(b"HTTP/1.1 101 UPGRADED\r\n\r\n" + frame)
+        raw = socket.SocketIO(ours, "rb")
+        reader = io.BufferedReader(raw)
+        assert reader.readline() + reader.readline() == b"HTTP/1.1 101 UPGRADED\r\n\r\n"
+        raw._response = SimpleNamespace(raw=SimpleNamespace(_fp=SimpleNamespace(fp=reader)))
+        with Connection(raw) as connection:
+            assert connection.has_early
+            assert connection.receive() == [(STDOUT, b"out")]
+            assert not connection.has_early
+            assert connection.receive() == []
+            daemon.sendall(frame)
+            assert connection.receive() == [(STDOUT, b"out")]

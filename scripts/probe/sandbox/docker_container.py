@@ -1,5 +1,7 @@
 """What a sandbox's container is, in the words of Docker's API, and the image that it starts from."""
 
+import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,9 @@ from probe.sandbox.seccomp import docker_profile
 
 if TYPE_CHECKING:
     import docker
+
+_YOUNG_S = 600
+_making = threading.Lock()
 
 _BLOCKS_VSOCK = 23
 """First version of Docker whose own filter refuses virtual-machine sockets."""
@@ -99,7 +104,10 @@ def find_image(client: "docker.DockerClient", reference: str | None) -> tuple[st
     except ImageNotFound:
         if reference is not None:
             raise SandboxError(f"{name}: no such image; run `docker pull {name}` first") from None
-        image = _import_host_image(client, name)
+        with _making:
+            if not client.api.images(name):
+                _import_host_image(client, name)
+        image = client.images.get(name)
     if image.attrs["Config"].get("Volumes"):
         raise SandboxError(
             f"{name}: an image with VOLUME escapes the limit on disk; build it without"
@@ -107,8 +115,11 @@ def find_image(client: "docker.DockerClient", reference: str | None) -> tuple[st
     return str(image.id), f"{image.id} ({image.attrs['Os']}/{image.attrs['Architecture']})"
 
 
-def _import_host_image(client: "docker.DockerClient", name: str) -> Any:
-    """Make the default image; earlier ones of ours that nothing uses are removed."""
+def _import_host_image(client: "docker.DockerClient", name: str) -> None:
+    """Make the default image; earlier ones of ours that nothing uses are removed.
+
+    Another process may be making the same one, and start from its own: what is young stays.
+    """
     from docker.errors import APIError
 
     repository, _, tag = name.partition(":")
@@ -118,8 +129,7 @@ def _import_host_image(client: "docker.DockerClient", name: str) -> Any:
         tag=tag,
         changes=[f"LABEL {images.LABEL}=image"],
     )
-    for old in client.images.list(filters={"label": f"{images.LABEL}=image"}):
-        if name not in old.tags:
+    for old in client.api.images(filters={"label": f"{images.LABEL}=image"}):
+        if name not in (old["RepoTags"] or ()) and old["Created"] < time.time() - _YOUNG_S:
             with suppress(APIError):
-                client.images.remove(str(old.id))
-    return client.images.get(name)
+                client.images.remove(str(old["Id"]))

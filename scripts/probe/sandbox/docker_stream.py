@@ -40,6 +40,15 @@ class Frames:
                 self._header = b""
 
 
+def _read_ahead(handle: Any) -> bytes:
+    """What came in one piece with the answer's header: the SDK's buffered reader has kept it.
+
+    A quick command on a busy machine says all it has to say there.
+    """
+    reader = handle._response.raw._fp.fp
+    return bytes(reader.read1()) if reader.peek() else b""
+
+
 class Connection:
     """A hijacked connection, without blocking."""
 
@@ -49,6 +58,7 @@ class Connection:
         self._socket = getattr(handle, "_sock", handle)
         self._socket.setblocking(False)
         self._frames = Frames()
+        self._early = _read_ahead(handle)
         self.closed = False
         """Whether the other side has closed it."""
 
@@ -64,6 +74,9 @@ class Connection:
 
     def receive(self) -> list[tuple[int, bytes]]:
         """What has come; empty when nothing has, or the connection is closed."""
+        if self._early:
+            early, self._early = self._early, b""
+            return list(self._frames.take(early))
         try:
             data = self._socket.recv(_CHUNK)
         except BlockingIOError:
@@ -72,6 +85,11 @@ class Connection:
             data = b""
         self.closed = not data
         return list(self._frames.take(data))
+
+    @property
+    def has_early(self) -> bool:
+        """Whether something has come that no poll will announce."""
+        return bool(self._early)
 
     def pass_on(self, capture: Capture) -> None:
         """Hand what has come to a capture."""
@@ -134,6 +152,8 @@ def follow(
     poller.register(keeper, select.POLLIN)
     poller.register(connection, select.POLLIN | (select.POLLOUT if feed else 0))
     asked = time.monotonic()
+    if connection.has_early:
+        connection.pass_on(capture)
     while (now := time.monotonic()) < deadline:
         if now >= asked + (_SOON_S if connection.closed else _ASK_S):
             asked = now
