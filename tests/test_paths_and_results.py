@@ -1,10 +1,11 @@
 import re
+from pathlib import Path
 
 import pytest
 
 from probe import paths, results
 from probe.cli import main
-from probe.config import SarifRun
+from probe.config import SarifRun, load_files
 from probe.errors import ConfigError, RecordError
 from probe.records import (
     Classification,
@@ -16,6 +17,8 @@ from probe.records import (
     write_jsonl,
 )
 from probe.reference.blocks import blocks_table
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_alternatives_match_names_and_nothing_else():
@@ -88,3 +91,25 @@ def test_what_failed_is_listed(tmp_path, capsys):
     ]
     assert f"{block}: 1 timeout\n" in said.err
     assert "passes/c.json: 1 limit\n" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asks"),
+    [
+        ([], True),
+        (["--cores", "2"], True),
+        (["prepare"], False),
+        (["-n", "results/estimate.csv"], False),
+        (["prepare", "reference"], True),
+        (["results/demo/snapshot/passes.jsonl"], False),
+        (["./results/demo/history.json", "results/demo/reference/commits.jsonl"], False),
+        (["results/demo/reference/bugs.jsonl"], True),
+        (["results/demo/snapshot/files.jsonl", "results/demo/ruff.metrics.csv"], True),
+    ],
+)
+def test_what_asks_no_model_needs_neither_key_nor_money(arguments, asks):
+    benchmark = load_files([ROOT / "config/demo.yaml"], ROOT)
+    request = paths.read_request(arguments, benchmark)
+    assert request.asks is asks
+    assert request.repositories == ["demo"]
+    assert asks or not request.cells

@@ -22,6 +22,11 @@ PART_PATTERN = r"[a-z0-9][a-z0-9-]*"
 WHOLE = "all"
 """Name of the one pass of finders that read a whole snapshot at once."""
 
+_ASKING_NOTHING = frozenset({"prepare", "results/estimate.csv"})
+_SHARED_TARGETS = _ASKING_NOTHING | {"all", "reference", "results/metrics.csv"}
+_PREPARED = re.compile(
+    r"results/[^/]+/(snapshot/|history\.json$|series\.|reference/(commits\.jsonl|blocks\.tsv)$)"
+)
 _RESULT = re.compile(r"^(\./)?results/[^/]+/")
 
 
@@ -32,6 +37,8 @@ class Request(NamedTuple):
     """Repositories whose history is read."""
     cells: list[Cell]
     """Cells that are built."""
+    asks: bool = True
+    """Whether anything in it can ask a model; mirrors, snapshots, plans and estimates cannot."""
 
 
 def cell_file(cell: Cell) -> str:
@@ -128,12 +135,20 @@ def read_request(arguments: Sequence[str], benchmark: Benchmark) -> Request:
     Raises:
         ConfigError: a target names an unknown repository or run.
     """
-    targets = [word.removeprefix("./") for word in arguments if _RESULT.match(word)]
+    words = [word.removeprefix("./") for word in arguments]
+    targets = [word for word in words if _RESULT.match(word)]
+    shared = [word for word in words if word in _SHARED_TARGETS]
+    asks = not (targets or shared) or not all(map(_asks_nothing, targets + shared))
     if not targets:
-        return Request(list(benchmark.settings.repositories), benchmark.cells())
+        cells = benchmark.cells() if asks else []
+        return Request(list(benchmark.settings.repositories), cells, asks)
     named = [benchmark.check_target(target) for target in targets]
     cells = [Cell(repo, run) for repo, run in named if run is not None]
-    return Request(list(dict.fromkeys(repo for repo, _ in named)), cells)
+    return Request(list(dict.fromkeys(repo for repo, _ in named)), cells, asks)
+
+
+def _asks_nothing(target: str) -> bool:
+    return target in _ASKING_NOTHING or bool(_PREPARED.match(target))
 
 
 def size_of(path: str | Path) -> int:

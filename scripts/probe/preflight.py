@@ -48,7 +48,7 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
 
 def _check_models(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
     """What is not built yet must be able to ask its models; a finished build needs no key."""
-    if benchmark.settings.calls.replay:
+    if benchmark.settings.calls.replay or not request.asks:
         return
     pending = [cell for cell in request.cells if not (folder.parent / cell_file(cell)).exists()]
     bugs = (folder / repo / "reference" / "bugs.jsonl" for repo in request.repositories)

@@ -32,6 +32,17 @@ def test_a_failure_names_cause_log_and_resuming_command(tmp_path):
     ]
 
 
+def test_many_failures_are_counted_rather_than_listed(tmp_path):
+    started = time.time()
+    for number in range(14):
+        log = tmp_path / f"logs/ask_findings/demo/luna/p{number:02}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("ERROR no money\n")
+    lines = failure_text(tmp_path, [], started, ["snakemake"]).splitlines()
+    assert sum("no money" in line for line in lines) == 10
+    assert "  and 4 more; their logs are in logs/" in lines
+
+
 def test_a_log_says_how_its_job_ended(tmp_path, run_python):
     good = run_python("from probe.job import job\nwith job('good.log'): pass")
     assert (good.returncode, (tmp_path / "good.log").read_text()) == (0, "DONE\n")

@@ -273,8 +273,9 @@ def strip_times(text):
 
 def test_what_it_would_cost_is_said_before_anything_is_spent(asking, server, monkeypatch, capsys):
     asking.models["stub"] = stub(server, price={"input": 10, "output": 0, "as_of": "2026-12-02"})
-    reconfigure(asking, budget={"usd": 1})
+    reconfigure(asking)
     asking.run("results/estimate.csv")
+    reconfigure(asking, budget={"usd": 1})
     assert server.count() == 0
     rows = read_records_csv(asking.folder / "results/estimate.csv", EstimateRow)
     assert [(row.stage, row.run, row.calls, row.recorded) for row in rows] == [

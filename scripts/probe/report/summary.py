@@ -10,6 +10,8 @@ from probe.config import Cell
 from probe.records import Agreement, CellMetrics
 from probe.report.tables import read_records_csv, text_table
 
+_MOST_FAILURES = 10
+
 _COLUMNS = ("repo", "run", "bugs", "findings", "matched", "recall", "precision", "F1", "not ok")
 
 
@@ -60,8 +62,10 @@ def failure_text(
         "",
         f"PROBE: {done} of {_count(len(cells), 'cell')} with a result, {len(failures)} failed:",
     ]
-    for name, cause, log in failures:
+    for name, cause, log in failures[:_MOST_FAILURES]:
         lines += [f"  {name}: {cause}", f"    log: {log}"]
+    if len(failures) > _MOST_FAILURES:
+        lines.append(f"  and {len(failures) - _MOST_FAILURES} more; their logs are in logs/")
     if not failures:
         lines.append("  no job said why; the message above is Snakemake's own")
     program = Path(command[0]).name
