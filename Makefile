@@ -41,8 +41,9 @@ docs: setup ## rewrite docs/config.md and docs/schemas/ from probe.config
 bench: setup ## run the benchmarks (minutes)
 	@for script in benchmarks/*.py; do echo "== $$script" && $(BIN)/python "$$script" || exit 1; done
 
+# Extras stay in the lock: without them pip takes `httpx[http2]` for a package that is not pinned.
 lock: setup ## resolve pyproject.toml's dependencies again (network); then run `make test`
-	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --all-extras --upgrade \
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --all-extras --no-strip-extras --upgrade \
 		pyproject.toml --output-file envs/requirements.lock
 
 clean: ## remove .venv and caches; results/ stays, since parts of it may have been paid for
