@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -22,8 +21,8 @@ from probe.sandbox.base import WORK, Check, Sandbox, SandboxInfo, SandboxSpec
 from probe.sandbox.bubblewrap import LIMITED, processors
 from probe.sandbox.checking import try_out
 from probe.sandbox.holder import STAGE, Holder, tool_environment
-from probe.sandbox.shell import ShellSandbox, check_spec
-from probe.sandbox.streams import STDERR, STDOUT, Capture, Feed, Raw, drain, pump
+from probe.sandbox.shell import Job, ShellSandbox, check_spec
+from probe.sandbox.streams import Capture, Feed, Raw, drain, output_pipes, pump
 from probe.sandbox.watch import MemoryWatch, descendants
 
 _KILL_S = 60.0
@@ -53,25 +52,17 @@ class ApptainerSandbox(ShellSandbox):
             self.close()
             raise
 
-    def _execute(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        stdin: BinaryIO | None,
-        timeout_s: float,
-        output_bytes: int,
-    ) -> Raw:
+    def _execute(self, job: Job) -> Raw:
         started = time.monotonic()
         limits = self._info.limits
         limited = ["/bin/bash", "-c", LIMITED, "limited", str(limits.processes + 4)]
-        limited += [str(limits.memory_mb * 1_000_000 // 1_024), *command]
-        variables = {f"APPTAINERENV_{name}": value for name, value in environment.items()}
+        limited += [str(limits.memory_mb * 1_000_000 // 1_024), *job.command]
+        variables = {f"APPTAINERENV_{name}": value for name, value in job.environment.items()}
         watch = MemoryWatch(limits.memory_mb * 1_000_000)
-        capture = Capture(output_bytes)
+        capture = Capture(job.output_bytes)
         with subprocess.Popen(
             [*self._holder.entry, *self._command, *limited],
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdin=subprocess.DEVNULL if job.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**tool_environment(), **variables},
@@ -81,7 +72,7 @@ class ApptainerSandbox(ShellSandbox):
         ) as process:
             os.sched_setaffinity(process.pid, self._processors)
             watch.start(process.pid)
-            ended = _follow(process, capture, stdin, started + timeout_s, watch)
+            ended = _follow(process, capture, job.stdin, started + job.timeout_s, watch)
         if not self._holder.alive:
             raise SandboxError("the sandbox died: the process that holds its files is gone")
         status = process.returncode if ended else 128 + signal.SIGKILL if watch.exceeded else None
@@ -114,11 +105,7 @@ def _follow(
     watch: MemoryWatch,
 ) -> bool:
     """Move a command's bytes, then kill all that is left; whether it ended by itself."""
-    outputs = {
-        stream.fileno(): number
-        for stream, number in ((process.stdout, STDOUT), (process.stderr, STDERR))
-        if stream is not None
-    }
+    outputs = output_pipes(process)
     over = os.pidfd_open(process.pid)
     try:
         feed = None if process.stdin is None else (process.stdin, Feed(stdin))

@@ -15,17 +15,15 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from probe.errors import SandboxError
 from probe.sandbox.base import WORK, Check, Sandbox, SandboxInfo, SandboxSpec
 from probe.sandbox.bubblewrap_run import BubblewrapRun
 from probe.sandbox.checking import try_out
 from probe.sandbox.holder import STAGE, TOOLS_PATH, Holder
-from probe.sandbox.shell import ShellSandbox, check_spec
+from probe.sandbox.shell import Job, ShellSandbox, check_spec
 from probe.sandbox.streams import Capture, Raw
 from probe.sandbox.watch import MemoryWatch
 
@@ -79,27 +77,19 @@ class BubblewrapSandbox(ShellSandbox):
             self.close()
             raise
 
-    def _execute(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        stdin: BinaryIO | None,
-        timeout_s: float,
-        output_bytes: int,
-    ) -> Raw:
+    def _execute(self, job: Job) -> Raw:
         started = time.monotonic()
         limits = self._info.limits
         limited = ["/bin/bash", "-c", LIMITED, "limited", str(limits.processes + 1)]
-        limited += [str(limits.memory_mb * 1_000_000 // 1_024), *command]
-        variables = [part for pair in environment.items() for part in ("--setenv", *pair)]
+        limited += [str(limits.memory_mb * 1_000_000 // 1_024), *job.command]
+        variables = [part for pair in job.environment.items() for part in ("--setenv", *pair)]
         options = [*self._options, *variables]
         watch = MemoryWatch(limits.memory_mb * 1_000_000)
-        capture = Capture(output_bytes)
-        with BubblewrapRun(self._holder.entry, options, limited, stdin) as run:
+        capture = Capture(job.output_bytes)
+        with BubblewrapRun(self._holder.entry, options, limited, job.stdin) as run:
             os.sched_setaffinity(run.first, self._processors)
             watch.start(run.first)
-            status = run.follow(capture, started + timeout_s, watch)
+            status = run.follow(capture, started + job.timeout_s, watch)
         if not self._holder.alive:
             raise SandboxError("the sandbox died: the process that holds its files is gone")
         if watch.exceeded:

@@ -12,7 +12,7 @@ from typing import IO, BinaryIO, Self
 from probe.errors import SandboxError
 from probe.sandbox.holder import RUN_VARIABLE, tool_environment
 from probe.sandbox.seccomp import filter_program
-from probe.sandbox.streams import STDERR, STDOUT, Capture, Feed, drain, pump
+from probe.sandbox.streams import Capture, Feed, drain, output_pipes, pump
 
 _START_S = 30.0
 _DEATH_S = 60.0
@@ -114,12 +114,7 @@ class BubblewrapRun:
         self._first = os.pidfd_open(self.first)
         stack.callback(os.close, self._first)
         stack.callback(self._kill)
-        out, err = self._process.stdout, self._process.stderr
-        self._outputs = {
-            stream.fileno(): number
-            for stream, number in ((out, STDOUT), (err, STDERR))
-            if stream is not None
-        }
+        self._outputs = output_pipes(self._process)
 
     def _child(self) -> int:
         """Wait for the first process; what bubblewrap says instead is the error."""

@@ -7,11 +7,11 @@ daemon itself removes it when its standard input ends, so that a kill -9 of PROB
 
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from probe.errors import SandboxError
 from probe.sandbox import images, keeper
@@ -21,13 +21,11 @@ from probe.sandbox.docker_client import REQUEST_S, connect, told
 from probe.sandbox.docker_container import container, find_image
 from probe.sandbox.docker_stream import Connection, KeeperStream, drain, follow
 from probe.sandbox.run_identity import is_gone
-from probe.sandbox.shell import ShellSandbox, check_spec
+from probe.sandbox.shell import Job, ShellSandbox, check_spec
 from probe.sandbox.streams import Capture, Feed, Raw
 
 _KILL_S = 60.0
 _GONE_S = 30.0
-_LIMITED = 'ulimit -H -S -d "$1" && shift && exec "$@"'
-"""The limit on each process's own memory is set inside: Docker's own starter would not fit."""
 _REMEDY = "install Docker, start its daemon and get the right to use it: `docker info` must work"
 
 
@@ -64,33 +62,25 @@ class DockerSandbox(ShellSandbox):
         api.start(self._name)
         self._keeper.expect("ready", REQUEST_S)
 
-    def _execute(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        stdin: BinaryIO | None,
-        timeout_s: float,
-        output_bytes: int,
-    ) -> Raw:
+    def _execute(self, job: Job) -> Raw:
         started = time.monotonic()
         api, line = self._client.api, self._keeper
         if line is None:
             raise SandboxError("the sandbox was never started")
-        capture = Capture(output_bytes)
-        feed = None if stdin is None else Feed(stdin)
+        capture = Capture(job.output_bytes)
+        feed = None if job.stdin is None else Feed(job.stdin)
         with told("the sandbox died"):
             created = api.exec_create(
                 self._name,
-                ["/bin/bash", "-c", _LIMITED, "run", str(self._data_kb), *command],
-                stdin=stdin is not None,
-                environment=dict(environment),
+                ["/bin/bash", "-c", keeper.LIMITED, "run", str(self._data_kb), *job.command],
+                stdin=job.stdin is not None,
+                environment=dict(job.environment),
                 workdir=WORK,
                 user=keeper.USER,
             )["Id"]
             running = partial(self._runs, created)
             with Connection(api.exec_start(created, socket=True)) as connection:
-                ended = follow(connection, line, capture, feed, started + timeout_s, running)
+                ended = follow(connection, line, capture, feed, started + job.timeout_s, running)
                 self._finish(line, connection, capture, running)
             status = self._status(created) if ended else None
         return capture.raw(status, started)

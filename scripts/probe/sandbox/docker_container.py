@@ -108,10 +108,7 @@ def find_image(client: "docker.DockerClient", reference: str | None) -> tuple[st
             if not client.api.images(name):
                 _import_host_image(client, name)
         image = client.images.get(name)
-    if image.attrs["Config"].get("Volumes"):
-        raise SandboxError(
-            f"{name}: an image with VOLUME escapes the limit on disk; build it without"
-        )
+    images.check_config(name, image.attrs["Config"])
     return str(image.id), f"{image.id} ({image.attrs['Os']}/{image.attrs['Architecture']})"
 
 

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from probe.errors import SandboxError
@@ -103,6 +103,18 @@ def platform_name() -> str:
     """Operating system and machine, as engines write it: ``linux/amd64``."""
     machine = platform.machine()
     return f"linux/{ {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(machine, machine) }"
+
+
+def check_config(name: str, config: Mapping[str, object]) -> None:
+    """Refuse an image whose configuration would undo a limit.
+
+    Raises:
+        SandboxError: it has volumes, which lie outside the file systems of fixed size.
+    """
+    if config.get("Volumes"):
+        raise SandboxError(
+            f"{name}: an image with VOLUME escapes the limit on disk; build it without"
+        )
 
 
 def _programs() -> list[Path]:

@@ -22,6 +22,9 @@ done
 """
 
 COMMAND = ("/bin/bash", "-c", SCRIPT)
+LIMITED = 'ulimit -H -S -d "$1" && shift && exec "$@"'
+"""Runs a command with a limit on each process's own memory, which is set inside: the engine's own
+starter would not fit."""
 USER = "1000:1000"
 """User and group that commands run as."""
 _PAUSE_S = 0.01

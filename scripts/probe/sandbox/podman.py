@@ -12,7 +12,7 @@ import select
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import IO, BinaryIO
@@ -23,12 +23,11 @@ from probe.sandbox.base import WORK, Check, Sandbox, SandboxInfo, SandboxSpec
 from probe.sandbox.checking import try_out
 from probe.sandbox.run_identity import run_id
 from probe.sandbox.seccomp import docker_profile
-from probe.sandbox.shell import ENVIRONMENT, ShellSandbox, check_spec
-from probe.sandbox.streams import STDERR, STDOUT, Capture, Feed, Raw, drain, pump
+from probe.sandbox.shell import ENVIRONMENT, Job, ShellSandbox, check_spec
+from probe.sandbox.streams import Capture, Feed, Raw, drain, output_pipes, pump
 
 _START_S = 120.0
 _KILL_S = 60.0
-_LIMITED = 'ulimit -H -S -d "$1" && shift && exec "$@"'
 _OWN = ("PATH", "HOME", "TMPDIR", "LD_", "XDG_", "DBUS_", "CONTAINER", "PODMAN", "STORAGE_", "_")
 """Variables that would change Podman itself are passed by value, others by name only."""
 _KEPT = ("HOME", "PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
@@ -105,29 +104,21 @@ class PodmanSandbox(ShellSandbox):
                 raise SandboxError(f"podman: no container: {_said(self._process)}") from None
         return line
 
-    def _execute(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        stdin: BinaryIO | None,
-        timeout_s: float,
-        output_bytes: int,
-    ) -> Raw:
+    def _execute(self, job: Job) -> Raw:
         started = time.monotonic()
-        capture = Capture(output_bytes)
-        argv, given = exec_command(self._name, environment, stdin is not None)
-        argv += ["/bin/bash", "-c", _LIMITED, "run", str(self._data_kb), *command]
+        capture = Capture(job.output_bytes)
+        argv, given = exec_command(self._name, job.environment, job.stdin is not None)
+        argv += ["/bin/bash", "-c", keeper.LIMITED, "run", str(self._data_kb), *job.command]
         with subprocess.Popen(
             argv,
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdin=subprocess.DEVNULL if job.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**_environment(), **given},
             cwd="/",
             bufsize=0,
         ) as process:
-            ended = self._follow(process, capture, stdin, started + timeout_s)
+            ended = self._follow(process, capture, job.stdin, started + job.timeout_s)
         raw = capture.raw(process.returncode if ended else None, started)
         if raw.exit in (125, 255) and raw.stderr.startswith(b"Error: "):
             raise SandboxError(f"the sandbox died: {raw.stderr.decode('utf-8', 'replace').strip()}")
@@ -141,11 +132,7 @@ class PodmanSandbox(ShellSandbox):
         deadline: float,
     ) -> bool:
         """Move a command's bytes, then kill all that is left; whether it ended by itself."""
-        outputs = {
-            stream.fileno(): number
-            for stream, number in ((process.stdout, STDOUT), (process.stderr, STDERR))
-            if stream is not None
-        }
+        outputs = output_pipes(process)
         over = os.pidfd_open(process.pid)
         try:
             feed = None if process.stdin is None else (process.stdin, Feed(stdin))
@@ -252,10 +239,7 @@ def _image(reference: str | None) -> tuple[str, str]:
     if told.returncode:
         raise SandboxError(f"podman: {_last(told.stderr)}")
     image = json.loads(told.stdout)[0]
-    if image.get("Config", {}).get("Volumes"):
-        raise SandboxError(
-            f"{name}: an image with VOLUME escapes the limit on disk; build it without"
-        )
+    images.check_config(name, image.get("Config", {}))
     identity = f"sha256:{image['Id']}"
     return identity, f"{identity} ({image['Os']}/{image['Architecture']})"
 

@@ -9,7 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from probe.errors import SandboxError
 from probe.sandbox.archive import check_archive
@@ -56,6 +56,21 @@ mkdir -p -- "$(dirname -- "$real")" && exec cat >"$real"
 """
 
 
+class Job(NamedTuple):
+    """One command, as an engine is to run it."""
+
+    command: Sequence[str]
+    """Program and arguments."""
+    environment: Mapping[str, str]
+    """All its variables."""
+    stdin: BinaryIO | None
+    """Its input; None for none."""
+    timeout_s: float
+    """Seconds until it is killed."""
+    output_bytes: int
+    """Bytes of its output that are kept, both streams together."""
+
+
 class ShellSandbox(ABC):
     """A sandbox of which an engine supplies :meth:`_execute` and :meth:`_remove` only."""
 
@@ -66,15 +81,7 @@ class ShellSandbox(ABC):
         self._dead = ""
 
     @abstractmethod
-    def _execute(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        stdin: BinaryIO | None,
-        timeout_s: float,
-        output_bytes: int,
-    ) -> Raw:
+    def _execute(self, job: Job) -> Raw:
         """Run a command in :data:`WORK` and kill all that it leaves.
 
         Raises:
@@ -98,7 +105,7 @@ class ShellSandbox(ABC):
             if isinstance(argv, str) or problem:
                 return Output(126, "", f"bash: {problem}\n", False, False, 0.0)
             limit = self._info.limits.output_kb * 1_000
-            raw = self._guarded(argv, self._environment, None, timeout_s, limit)
+            raw = self._guarded(Job(argv, self._environment, None, timeout_s, limit))
         out, err = (data.decode("utf-8", "replace") for data in (raw.stdout, raw.stderr))
         return Output(raw.exit, out, err, raw.truncated, raw.exit is None, raw.wall_s)
 
@@ -153,7 +160,7 @@ class ShellSandbox(ABC):
             return
         command = ["tar", "-x", "-f", "-", "--no-same-owner", "-C", WORK]
         with files.open("rb") as archive, self._lock:
-            raw = self._guarded(command, ENVIRONMENT, archive, 10 * _CHORE_S, 10_000)
+            raw = self._guarded(Job(command, ENVIRONMENT, archive, 10 * _CHORE_S, 10_000))
         if raw.exit != 0:
             raise SandboxError(f"{files}: cannot be unpacked in the sandbox: {_why(raw)}")
 
@@ -175,31 +182,19 @@ class ShellSandbox(ABC):
     def _chore(self, command: Sequence[str], content: bytes, output_bytes: int = 10_000) -> Raw:
         """Run a command of our own, with the fixed environment."""
         with self._lock:
-            raw = self._guarded(command, ENVIRONMENT, io.BytesIO(content), _CHORE_S, output_bytes)
+            job = Job(command, ENVIRONMENT, io.BytesIO(content), _CHORE_S, output_bytes)
+            raw = self._guarded(job)
             if raw.exit is None:
                 self._dead = f"{command[0]} did not end within {_CHORE_S:.0f} s"
                 raise SandboxError(f"the sandbox died: {self._dead}")
             return raw
 
-    def _guarded(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        stdin: BinaryIO | None,
-        timeout_s: float,
-        output_bytes: int,
-    ) -> Raw:
+    def _guarded(self, job: Job) -> Raw:
         """Execute; once dead, always dead."""
         if self._dead:
             raise SandboxError(f"the sandbox is gone: {self._dead}")
         try:
-            return self._execute(
-                command,
-                environment,
-                stdin=stdin,
-                timeout_s=timeout_s,
-                output_bytes=output_bytes,
-            )
+            return self._execute(job)
         except SandboxError as error:
             self._dead = str(error)
             raise

@@ -2,6 +2,7 @@
 
 import os
 import selectors
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from typing import IO, BinaryIO, NamedTuple
@@ -62,6 +63,12 @@ class Feed:
     def took(self, number: int) -> None:
         """The receiver took so many of them."""
         self._held = self._held[number:]
+
+
+def output_pipes(process: subprocess.Popen[bytes]) -> dict[int, int]:
+    """Stream of each descriptor from which a process's output is read."""
+    pipes = ((process.stdout, STDOUT), (process.stderr, STDERR))
+    return {pipe.fileno(): stream for pipe, stream in pipes if pipe is not None}
 
 
 def pump(
