@@ -131,6 +131,15 @@ def run_python(tmp_path):
 
 
 @pytest.fixture
+def server():
+    """A model server of the test's own."""
+    from modelserver import ModelServer
+
+    with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture
 def full_disk(tmp_path):
     """A file system of 1 MB; needs the marker ``tmpfs``."""
     folder = tmp_path / "disk"

@@ -44,12 +44,6 @@ SCHEMA = {
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Please fix the parser"}]}
 
 
-@pytest.fixture
-def server():
-    with ModelServer() as running:
-        yield running
-
-
 def post(server, body, path="/v1/chat/completions", **options):
     return httpx.post(server.url + path, json=body, timeout=10, **options)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from agent_fakes import Result
 from agent_server import action, audit, done, last, pack, run, script
-from modelserver import Fault, ModelServer, Reply
+from modelserver import Fault, Reply
 
 from probe.agent import AgentLimits, replay, run_agent
 from probe.config import Price
@@ -27,12 +27,6 @@ pytestmark = pytest.mark.bubblewrap
 
 LIMITS = AgentLimits()
 PRICE = Price.model_validate({"input": 1.0, "output": 2.0, "as_of": "2026-12-01"})
-
-
-@pytest.fixture
-def server():
-    with ModelServer() as made:
-        yield made
 
 
 @contextmanager

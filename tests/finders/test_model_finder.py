@@ -27,12 +27,6 @@ FILES = {
 
 
 @pytest.fixture
-def server():
-    with ModelServer() as running:
-        yield running
-
-
-@pytest.fixture
 def client(tmp_path):
     with Client(tmp_path / "cache", 0.0) as opened:
         yield opened

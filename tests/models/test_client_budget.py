@@ -6,7 +6,7 @@ import time
 
 import pytest
 from asking import Verdict, client, kept, paid, questions, request, said, stub
-from modelserver import ModelServer, Reply, Tokens
+from modelserver import Reply, Tokens
 
 from probe.errors import BudgetError
 from probe.models.ledger import Ledger
@@ -15,12 +15,6 @@ from probe.models.purse import Purse, _Others
 from probe.models.size import bound_tokens
 from probe.models.structured import Dialogue
 from probe.models.threads import Threads
-
-
-@pytest.fixture
-def server():
-    with ModelServer() as made:
-        yield made
 
 
 def bound(model, question):

@@ -7,17 +7,11 @@ from email.utils import format_datetime
 
 import pytest
 from asking import Verdict, client, kept, paid, questions, request, stub
-from modelserver import Fault, ModelServer, Reply
+from modelserver import Fault, Reply
 
 from probe.config import ModelEntry
 from probe.models.base import Model
 from probe.models.ledger import Ledger
-
-
-@pytest.fixture
-def server():
-    with ModelServer() as made:
-        yield made
 
 
 def totals(folder):

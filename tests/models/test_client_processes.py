@@ -6,7 +6,6 @@ import time
 
 import pytest
 from asking import Verdict, client, kept, questions, stub
-from modelserver import ModelServer
 
 from probe.cli import main
 from probe.models.ledger import Ledger
@@ -28,12 +27,6 @@ with Client(Path(folder), 100.0) as client:
     )
 print(sum(reply.value is not None for reply in replies))
 """
-
-
-@pytest.fixture
-def server():
-    with ModelServer() as made:
-        yield made
 
 
 @pytest.fixture

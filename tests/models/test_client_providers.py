@@ -2,7 +2,7 @@
 
 import pytest
 from asking import PRICE, Verdict, client, questions, request
-from modelserver import Fault, ModelServer, Reply, Tokens
+from modelserver import Fault, Reply, Tokens
 
 from probe.config import ModelEntry
 from probe.models.base import Model, Request
@@ -22,12 +22,6 @@ TOOL = {
         },
     },
 }
-
-
-@pytest.fixture
-def server():
-    with ModelServer() as made:
-        yield made
 
 
 PROVIDERS = {

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from histories import RUFF, row, small_history
-from modelserver import Fault, ModelServer, Reply, Tokens
+from modelserver import Fault, Reply, Tokens
 
 from probe.cli import main
 from probe.models.estimate import EstimateRow
@@ -27,12 +27,6 @@ KEY = "sk-test-0123456789abcdef0123456789"
 DIRECT = {"kind": "model", "model": "stub"}
 AGAIN = ("--forcerun", "ask_classifications", "ask_findings")
 CELL = "results/small/direct.metrics.csv"
-
-
-@pytest.fixture
-def server():
-    with ModelServer() as running:
-        yield running
 
 
 @pytest.fixture
