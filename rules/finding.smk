@@ -1,7 +1,8 @@
 """Finders on the snapshot: one file a pass, then the run's findings.
 
 Inputs: snapshot/{source.tar, files.jsonl, passes.jsonl}, prompts/find.j2. Outputs:
-{run}/passes/{part}.json, {run}/findings.jsonl, {run}/usage.csv. Paper: section 3. A finder is a module of probe.finders; adding one touches no rule.
+{run}/passes/{part}.json, {run}/findings.jsonl, {run}/usage.csv. Paper: section 3. A finder is a
+module of probe.finders; adding one touches no rule.
 """
 
 

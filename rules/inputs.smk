@@ -67,7 +67,7 @@ def run_model_settings(wildcards):
 
 
 def prompt_file(name):
-    return str(ROOT / "prompts" / f"{name}.j2")
+    return str(paths.prompt_file(ROOT, name))
 
 
 def classify_prompt():
@@ -117,14 +117,10 @@ def cell_files():
 
 def prepared_files():
     """What an estimate reads of every configured repository."""
-    return [
-        f"results/{repo}/{name}"
-        for repo in benchmark.settings.repositories
-        for name in ("reference/commits.jsonl", "snapshot/files.jsonl", "snapshot/passes.jsonl")
-    ]
+    return [file for repo in benchmark.settings.repositories for file in paths.prepared_files(repo)]
 
 
-def estimated_cells():
+def estimated_cells(wildcards):
     """Everything that can change what the cells cost, prices included."""
     models = {name: benchmark.models[name] for name in benchmark.models_of(benchmark.cells())}
     prices = {name: model.model_dump(mode="json")["price"] for name, model in models.items()}

@@ -32,9 +32,9 @@ rule table_estimate:
     log:
         "logs/table_estimate/estimate.log",
     params:
-        cells=estimated_cells(),
+        cells=estimated_cells,
         # what has been bought since costs nothing any more
-        bought=paths.size_of(f"{benchmark.settings.calls.folder}/ledger.jsonl"),
+        bought=lambda w: paths.size_of(f"{benchmark.settings.calls.folder}/ledger.jsonl"),
     message:
         "Estimate what the models of all cells will cost"
     script:

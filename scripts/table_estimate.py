@@ -15,7 +15,6 @@ with job(snakemake.log[0]):
     rows = estimate_build(
         benchmark,
         benchmark.cells(),
-        Path("results"),
         CallStore(Path(benchmark.settings.calls.folder)),
         {
             "classify": load_prompt(Path(snakemake.input.classify)),

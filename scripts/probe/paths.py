@@ -151,6 +151,18 @@ def _asks_nothing(target: str) -> bool:
     return target in _ASKING_NOTHING or bool(_PREPARED.match(target))
 
 
+def prompt_file(root: Path, name: str) -> Path:
+    """The template of a stage or finder; ``root`` is the workflow's folder."""
+    return root / "prompts" / f"{name}.j2"
+
+
+def prepared_files(repo: str) -> list[str]:
+    """What an estimate reads of a repository: `snakemake prepare` builds it."""
+    names = ("history.json", "reference/commits.jsonl")
+    snapshot = ("source.tar", "files.jsonl", "passes.jsonl")
+    return [f"results/{repo}/{name}" for name in (*names, *(f"snapshot/{n}" for n in snapshot))]
+
+
 def size_of(path: str | Path) -> int:
     """Bytes of a file, 0 for none."""
     file = Path(path)

@@ -55,7 +55,7 @@ def _check_models(benchmark: Benchmark, request: paths.Request, root: Path, fold
     names = benchmark.models_of(pending, reference=not all(file.exists() for file in bugs))
     classify = benchmark.settings.reference.classify
     if classify.engine in names:
-        prompt = load_prompt(root / "prompts" / "classify.j2")
+        prompt = load_prompt(paths.prompt_file(root, "classify"))
         check_room(get_model(benchmark.models, classify.engine), prompt, classify.diff_tokens)
     for name in names:
         model = get_model(benchmark.models, name)

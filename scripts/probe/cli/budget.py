@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe.cli.commands import Commands
+from probe.cli.commands import Commands, add_cache
 
 if TYPE_CHECKING:
     from probe.models.ledger import Ledger
@@ -31,13 +31,7 @@ def add(commands: Commands) -> None:
         metavar="USD",
         help="with --write-off: what the lost calls cost together, by the provider's bill, e.g. 1.25",
     )
-    budget.add_argument(
-        "--folder",
-        type=Path,
-        default=Path("cache"),
-        metavar="FOLDER",
-        help="the cache folder, calls.folder of the configuration (default: cache)",
-    )
+    add_cache(budget)
     budget.set_defaults(run=_budget)
 
 

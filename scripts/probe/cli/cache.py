@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probe.cli.commands import Commands
+from probe.cli.commands import Commands, add_cache
 
 if TYPE_CHECKING:
     from probe.models.upkeep import Group, Kind
@@ -65,13 +65,7 @@ def _action(
     action = actions.add_parser(
         name, help=purpose, description=purpose[0].upper() + purpose[1:] + "."
     )
-    action.add_argument(
-        "--folder",
-        type=Path,
-        default=Path("cache"),
-        metavar="FOLDER",
-        help="the cache folder, calls.folder of the configuration (default: cache)",
-    )
+    add_cache(action)
     action.set_defaults(run=run)
     return action
 

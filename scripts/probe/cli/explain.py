@@ -1,9 +1,8 @@
 """``probe explain``: from a number to its evidence."""
 
 import argparse
-from pathlib import Path
 
-from probe.cli.commands import Commands
+from probe.cli.commands import Commands, add_cache, add_results
 
 
 def add(commands: Commands) -> None:
@@ -20,20 +19,8 @@ def add(commands: Commands) -> None:
         help="results/{repo}/{run}.metrics.csv, the id of a bug (first column of bugs.csv) or of a "
         "finding (matches.csv), or a commit of the window, e.g. 3f2c1aa",
     )
-    explain.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="FOLDER",
-        help="results folder (default: results)",
-    )
-    explain.add_argument(
-        "--cache",
-        type=Path,
-        default=Path("cache"),
-        metavar="FOLDER",
-        help="folder of recorded calls (default: cache)",
-    )
+    add_results(explain)
+    add_cache(explain, "--cache")
     explain.set_defaults(run=_explain)
 
 

@@ -2,9 +2,8 @@
 
 import argparse
 import sys
-from pathlib import Path
 
-from probe.cli.commands import Commands
+from probe.cli.commands import Commands, add_results
 
 
 def add(commands: Commands) -> None:
@@ -18,13 +17,7 @@ def add(commands: Commands) -> None:
         "again and cost nothing; to ask anew where an answer came but could not be used (a refusal, "
         "a cut answer), run `probe cache drop` first.",
     )
-    failed.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="FOLDER",
-        help="results folder (default: results)",
-    )
+    add_results(failed)
     failed.set_defaults(run=_failed)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from probe.cli.commands import Commands
+from probe.cli.commands import Commands, add_results
 
 
 def add(commands: Commands) -> None:
@@ -15,13 +15,7 @@ def add(commands: Commands) -> None:
         "commits.tsv (is it a fix) and presence.tsv (was it in the snapshot, is it a duplicate).",
     )
     score.add_argument("labels", type=Path, metavar="FOLDER", help="folder of the two label files")
-    score.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="FOLDER",
-        help="results folder (default: results)",
-    )
+    add_results(score)
     score.set_defaults(run=_score)
 
 

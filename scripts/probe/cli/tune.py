@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from probe.cli.commands import Commands
+from probe.cli.commands import Commands, add_cache
 from probe.errors import ConfigError
 
 _MODELS = Path("config/models.yaml")
@@ -23,13 +23,7 @@ def add(commands: Commands) -> None:
         "--concurrency", type=_count, metavar="N", help="calls in flight of one process, at most"
     )
     change.add_argument("--reset", action="store_true", help="go back to models.yaml")
-    tune.add_argument(
-        "--folder",
-        type=Path,
-        default=Path("cache"),
-        metavar="FOLDER",
-        help="the cache folder, calls.folder of the configuration (default: cache)",
-    )
+    add_cache(tune)
     tune.add_argument(
         "--models",
         type=Path,

@@ -1,7 +1,6 @@
 """What a build would cost: the calls of each stage, repository and run, before any is made."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -27,7 +26,7 @@ from probe.models.estimate import (
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.models.structured import Dialogue
-from probe.paths import mirror_beside
+from probe.paths import mirror_beside, prepared_files
 from probe.records import Commit, Pass, SnapshotFile, iter_jsonl, read_jsonl
 from probe.reference.classify_model import ClassifyAnswer, classify_questions
 from probe.report.tables import text_table
@@ -42,33 +41,9 @@ FIND_OUTPUT = Spread(300, 4_000, 20_000)
 """Assumed tokens of a pass's answer: from an empty list to dozens of reports after long reasoning."""
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """The files of one repository that an estimate reads: what `snakemake prepare` builds."""
-
-    repo: str
-    """Key of the repository."""
-    folder: Path
-    """``results/{repo}``."""
-
-    @property
-    def missing(self) -> list[Path]:
-        """Files that are not there yet."""
-        return [path for path in self.needed if not path.exists()]
-
-    @property
-    def needed(self) -> list[Path]:
-        """Files that must be there."""
-        snapshot = self.folder / "snapshot"
-        names = ("source.tar", "files.jsonl", "passes.jsonl")
-        listed = [snapshot / name for name in names]
-        return [self.folder / "history.json", self.folder / "reference/commits.jsonl", *listed]
-
-
 def estimate_build(
     benchmark: Benchmark,
     cells: Sequence[Cell],
-    results: Path,
     store: CallStore,
     prompts: Mapping[str, Prompt],
 ) -> list[EstimateRow]:
@@ -79,7 +54,6 @@ def estimate_build(
     Args:
         benchmark: the validated configuration.
         cells: what would be built.
-        results: the results folder, in which the repositories have been prepared.
         store: the recorded calls.
         prompts: templates by name, ``classify`` and ``find``.
 
@@ -89,12 +63,12 @@ def estimate_build(
     """
     planned: list[PlannedCalls] = []
     for repo in dict.fromkeys(cell.repo for cell in cells):
-        prepared = Prepared(repo, results / repo)
-        for path in prepared.missing:
-            raise RecordError(f"{path}: not there yet; run `snakemake prepare` first")
-        planned += _classification(benchmark, prepared, store, prompts["classify"])
+        for path in prepared_files(repo):
+            if not Path(path).exists():
+                raise RecordError(f"{path}: not there yet; run `snakemake prepare` first")
+        planned += _classification(benchmark, repo, store, prompts["classify"])
         runs = [cell.run for cell in cells if cell.repo == repo]
-        planned += _findings(benchmark, prepared, runs, store, prompts["find"])
+        planned += _findings(benchmark, repo, runs, store, prompts["find"])
     return estimate(planned)
 
 
@@ -125,13 +99,13 @@ def estimate_text(rows: Sequence[EstimateRow], budget_usd: float) -> str:
 
 
 def _classification(
-    benchmark: Benchmark, prepared: Prepared, store: CallStore, prompt: Prompt
+    benchmark: Benchmark, repo: str, store: CallStore, prompt: Prompt
 ) -> Iterator[PlannedCalls]:
     settings = benchmark.settings.reference.classify
     if settings.engine == HEURISTIC:
         return
-    commits = read_jsonl(prepared.folder / "reference/commits.jsonl", Commit)
-    mirror = mirror_beside(prepared.folder / "history.json")
+    commits = read_jsonl(f"results/{repo}/reference/commits.jsonl", Commit)
+    mirror = mirror_beside(f"results/{repo}/history.json")
     questions = classify_questions(
         commits,
         iter_diffs(mirror, [commit.sha for commit in commits]),
@@ -139,12 +113,12 @@ def _classification(
         diff_tokens=settings.diff_tokens,
     )
     model = get_model(benchmark.models, settings.engine)
-    yield _planned("classify", prepared.repo, None, model, questions, ClassifyAnswer, store, 1)
+    yield _planned("classify", repo, None, model, questions, ClassifyAnswer, store, 1)
 
 
 def _findings(
     benchmark: Benchmark,
-    prepared: Prepared,
+    repo: str,
     runs: Sequence[str],
     store: CallStore,
     prompt: Prompt,
@@ -152,22 +126,20 @@ def _findings(
     asking = {run: one for run in runs if isinstance(one := benchmark.runs[run], ModelRun)}
     if not asking:
         return
-    questions = list(_pass_questions(prepared, prompt))
+    questions = list(_pass_questions(repo, prompt))
     for run, settings in asking.items():
         model = get_model(benchmark.models, settings.model)
-        yield _planned(
-            "find", prepared.repo, run, model, questions, FindAnswer, store, settings.repeat
-        )
+        yield _planned("find", repo, run, model, questions, FindAnswer, store, settings.repeat)
 
 
-def _pass_questions(prepared: Prepared, prompt: Prompt) -> Iterator[Question[FindAnswer]]:
-    files = read_jsonl(prepared.folder / "snapshot/files.jsonl", SnapshotFile)
+def _pass_questions(repo: str, prompt: Prompt) -> Iterator[Question[FindAnswer]]:
+    files = read_jsonl(f"results/{repo}/snapshot/files.jsonl", SnapshotFile)
     with TemporaryDirectory(prefix="probe-snapshot-") as folder:
         root = Path(folder)
-        unpack(prepared.folder / "snapshot/source.tar", root)
+        unpack(Path(f"results/{repo}/snapshot/source.tar"), root)
         tree = SnapshotTree(root, files)
-        for one in iter_jsonl(prepared.folder / "snapshot/passes.jsonl", Pass):
-            yield Question(one.id, find_messages(prepared.repo, one, tree, prompt))
+        for one in iter_jsonl(f"results/{repo}/snapshot/passes.jsonl", Pass):
+            yield Question(one.id, find_messages(repo, one, tree, prompt))
 
 
 def _planned(
