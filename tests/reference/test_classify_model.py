@@ -8,13 +8,12 @@ from modelserver import Fault, ModelServer
 
 from probe.config import ModelEntry
 from probe.errors import GitError, ModelError
-from probe.models.base import Model
+from probe.models.base import NOT_SERVED, Model
 from probe.models.client import Client
 from probe.models.prompts import Prompt, load_prompt
 from probe.models.size import prompt_tokens
 from probe.reference.classify_model import (
     BODY_TOKENS,
-    NOT_SERVED,
     STATISTICS_TOKENS,
     SUBJECT_TOKENS,
     ClassifyAnswer,
@@ -36,12 +35,6 @@ DIFFS = [diff for _, diff in SAMPLES]
 @pytest.fixture
 def prompt() -> Prompt:
     return load_prompt(PROMPT)
-
-
-@pytest.fixture
-def server():
-    with ModelServer() as running:
-        yield running
 
 
 @pytest.fixture

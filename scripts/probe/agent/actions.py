@@ -111,15 +111,9 @@ def object_actions(answer: Answer) -> list[Action]:
 
 def refusal(answer: Answer) -> str | None:
     """Why the model or its provider's filter refused; None where neither did."""
-    reason = (answer.finish_reason or "").lower()
-    if answer.refusal is None and reason not in {"content_filter", "refusal", "safety"}:
+    if answer.refusal is None and answer.filtered is None:
         return None
-    return one_line(answer.refusal or f"finish reason {reason}")
-
-
-def cut_off(answer: Answer) -> bool:
-    """Whether the answer reached its maximum length."""
-    return (answer.finish_reason or "").lower() in {"length", "max_tokens"}
+    return one_line(answer.refusal or f"finish reason {answer.filtered}")
 
 
 def _bash(call: str, document: str) -> Action:

@@ -18,7 +18,6 @@ from probe.agent import words
 from probe.agent.actions import (
     Bash,
     Submit,
-    cut_off,
     object_actions,
     problems,
     refusal,
@@ -167,7 +166,7 @@ class Session(Generic[S]):
     def _act(self, answer: Answer, final: bool) -> Ending | None:
         native = self.talk.style == "tools"
         actions = tool_actions(answer) if native else object_actions(answer)
-        cut = cut_off(answer)
+        cut = answer.cut_off
         self.talk.hear(answer)
         acted = False
         for action, refused in screen(

@@ -52,7 +52,7 @@ class Meter:
     def answered(self, line: AnswerLine, answer: Answer, prompt_estimate: int) -> None:
         """Count an answer; tokens that the provider does not count are estimated."""
         usage = line.usage
-        prompt = prompt_tokens(usage) or prompt_estimate
+        prompt = usage.prompt_tokens or prompt_estimate
         output = usage.output_tokens
         if output is None:
             output = count_tokens(answer.model_dump_json())
@@ -92,9 +92,3 @@ class Meter:
         """Until the limit on time; infinite without one."""
         allowed = self._allowed["time"]
         return float("inf") if allowed is None else allowed - self.used["time"]
-
-
-def prompt_tokens(usage: Usage) -> int:
-    """Prompt tokens as the provider counts them, cached ones included; 0 where it does not."""
-    known = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-    return sum(count or 0 for count in known)

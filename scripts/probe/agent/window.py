@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Generic, NamedTuple
 
-from probe.agent.actions import call_ids, cut_off
-from probe.agent.meter import prompt_tokens
+from probe.agent.actions import call_ids
 from probe.agent.tools import Style, action_schema, style_of, system_text, tool_specs
 from probe.agent.types import AgentLimits, AgentTask, S
 from probe.code.tokens import count_tokens
@@ -90,7 +89,7 @@ class Talk(Generic[S]):
         """Open the conversation with the task's two prompts."""
         entry = self.task.model.entry
         self.style: Style = style_of(entry)
-        self.window = entry.context_tokens - entry.max_output_tokens
+        self.window = entry.prompt_room
         """Tokens that a request may have."""
         self.reserve = min(1_000, self.window // 8)
         """Tokens of the window that are kept for the last chance to submit."""
@@ -128,7 +127,7 @@ class Talk(Generic[S]):
         Of text that ran on until it was cut off, the beginning is enough.
         """
         content = answer.content
-        if content and cut_off(answer) and len(content) > _QUOTED:
+        if content and answer.cut_off and len(content) > _QUOTED:
             content = content[:_QUOTED] + " […]"
         message: dict[str, object] = {"role": "assistant", "content": content}
         if answer.tool_calls and self.style == "tools":
@@ -168,7 +167,7 @@ class Talk(Generic[S]):
 
     def observe(self, usage: Usage) -> None:
         """Correct the estimate by what the provider counted for the request just answered."""
-        served = prompt_tokens(usage)
+        served = usage.prompt_tokens or 0
         self._scale = max(self._scale, min(2.0, MARGIN * served / (self.tokens / self._scale)))
 
     def fit(self, *, final: bool) -> Dropped:

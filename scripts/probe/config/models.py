@@ -96,6 +96,11 @@ class ModelEntry(Section):
         """Whether the model costs nothing, in words of the configuration."""
         return self.price == "free"
 
+    @property
+    def prompt_room(self) -> int:
+        """Tokens that a prompt may have beside an answer of full length."""
+        return self.context_tokens - self.max_output_tokens
+
     def answer_settings(self) -> dict[str, object]:
         """What can change an answer, as JSON values; prices, pace and addresses cannot.
 

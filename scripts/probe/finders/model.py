@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import probe
 from probe.errors import FinderError
 from probe.finders.base import Asking, FinderContext
 from probe.finders.locate import SnapshotTree
 from probe.finders.normalise import Cleaner, Normalised, RawItem, normalise
-from probe.models.base import Message, Question, Reply
+from probe.models.base import Message, Question, Reply, provenance_of
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.records import (
@@ -22,15 +21,11 @@ from probe.records import (
     Pass,
     PassResult,
     PassStatus,
-    Provenance,
     Record,
     Severity,
     Usage,
 )
 from probe.records.base import Confidence
-
-NOT_SERVED = "not served"
-"""Version of an engine that never answered."""
 
 _STATUS: dict[FailureKind, PassStatus] = {"timeout": "timeout", "context_length": "limit"}
 """Every other failure is ``failed``."""
@@ -124,9 +119,8 @@ def _numbered(text: str) -> str:
 
 def _too_long(asking: Asking, messages: Sequence[Message]) -> str:
     """Why the prompt cannot be sent, in a line; empty where it can."""
-    entry = asking.model.entry
     tokens = prompt_tokens(messages, FindAnswer.model_json_schema())
-    room = entry.context_tokens - entry.max_output_tokens
+    room = asking.model.entry.prompt_room
     if tokens <= room:
         return ""
     return (
@@ -208,11 +202,5 @@ def _result(
         files_read=len(context.the_pass.files) if placed else 0,
         usage=reply.usage if reply else Usage(calls=0, attempts=0, usd=0.0),
         wall_s=time.monotonic() - started,
-        provenance=Provenance(
-            engine=asking.model.name,
-            engine_version=(reply.served_model if reply else None) or NOT_SERVED,
-            probe_version=probe.__version__,
-            prompt_sha256=asking.prompt.sha256,
-            calls=reply.calls if reply else (),
-        ),
+        provenance=provenance_of(asking.model, asking.prompt.sha256, reply),
     )

@@ -7,14 +7,18 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
+from probe import __version__
 from probe.config import ModelEntry
-from probe.records import Answer, Call, Failure, Usage, content_sha256
+from probe.records import Answer, Call, Failure, Provenance, Usage, content_sha256
 
 Message = Mapping[str, object]
 """A chat message as JSON values: ``{"role": "user", "content": "…"}``; tool calls and results in
 OpenAI's form, whatever the provider."""
 
 A = TypeVar("A", bound=BaseModel)
+
+NOT_SERVED = "not served"
+"""Version of an engine that never answered."""
 
 
 @dataclass(frozen=True)
@@ -110,3 +114,14 @@ class Reply(Generic[A]):
     """Model name as served by the last call."""
     cached: bool
     """Whether every call came from the cache."""
+
+
+def provenance_of(model: Model, prompt_sha256: str, reply: Reply[A] | None) -> Provenance:
+    """What made a record that a model was asked for; None where it could not even be asked."""
+    return Provenance(
+        engine=model.name,
+        engine_version=(reply.served_model if reply else None) or NOT_SERVED,
+        probe_version=__version__,
+        prompt_sha256=prompt_sha256,
+        calls=reply.calls if reply else (),
+    )

@@ -175,7 +175,7 @@ def _case(group: PlannedCalls, which: int) -> _Case:
     if group.prompt_tokens is not None:
         first = group.prompt_tokens / group.calls
     grown = output + group.added[which]
-    sent = _sent(first, grown, turns, entry.context_tokens - entry.max_output_tokens)
+    sent = _sent(first, grown, turns, entry.prompt_room)
     new = min(sent, first + grown * max(0.0, turns - 1))
     return _Case(new * group.calls, (sent - new) * group.calls, output * turns * group.calls)
 

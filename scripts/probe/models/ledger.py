@@ -5,7 +5,6 @@ calls were under way and what they may have cost. The check against the cap and 
 step under ``ledger.lock``, so that no number of processes passes the cap together.
 """
 
-import fcntl
 import logging
 import math
 import os
@@ -19,14 +18,14 @@ from uuid import uuid4
 from probe.errors import BudgetError, RecordError
 from probe.models.alive import is_gone, this_process
 from probe.models.booking import PICO, Booking, Group, Totals, to_pico
+from probe.models.locks import file_lock
 from probe.models.tail import LedgerTail
 from probe.records import LedgerLine
 
 logger = logging.getLogger(__name__)
 
 _THREAD_LOCKS: dict[str, threading.RLock] = {}
-"""One a lock file: POSIX locks do not part the threads of a process, and closing any descriptor of
-the file would release them."""
+"""One a lock file, see :func:`file_lock`."""
 
 
 class Ledger:
@@ -171,19 +170,10 @@ class Ledger:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Alone among all threads and processes, with everything read that others wrote."""
-        with self._thread_lock:
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError as error:
-                raise RecordError(f"{self._lock_file}: cannot open: {error.strerror}") from error
-            try:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX)
-                self._tail.read()
-                self._tail.mend()
-                yield
-            finally:
-                os.close(descriptor)
+        with self._thread_lock, file_lock(self._lock_file):
+            self._tail.read()
+            self._tail.mend()
+            yield
 
     def _find(self, booking: str) -> Booking:
         books = self._tail.books

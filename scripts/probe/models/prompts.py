@@ -21,6 +21,7 @@ from jinja2 import (
 
 from probe.errors import ConfigError
 from probe.models.base import Message
+from probe.models.secrets import one_line
 
 ROLES = ("system", "user")
 """Blocks of a template and roles of its messages, in their order."""
@@ -54,7 +55,7 @@ class Prompt:
         except (TemplateError, TypeError, ValueError) as error:
             known = ", ".join(sorted(variables)) or "none"
             raise ConfigError(
-                f"{self.name}: block {block!r}: {_one_line(error)}; variables there are: {known}"
+                f"{self.name}: block {block!r}: {one_line(str(error))}; variables there are: {known}"
             ) from error
 
 
@@ -77,7 +78,7 @@ def load_prompt(path: Path) -> Prompt:
         problem = _problem(environment.parse(source))
         template = environment.from_string(source)
     except TemplateSyntaxError as error:
-        raise ConfigError(f"{path}:{error.lineno}: {_one_line(error)}") from error
+        raise ConfigError(f"{path}:{error.lineno}: {one_line(str(error))}") from error
     if problem:
         raise ConfigError(f"{path}{problem}")
     return Prompt(path.name, hashlib.sha256(data).hexdigest(), template)
@@ -113,7 +114,3 @@ def _is_blank(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Output) and all(
         isinstance(part, nodes.TemplateData) and not part.data.strip() for part in node.nodes
     )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

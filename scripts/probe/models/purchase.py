@@ -208,10 +208,9 @@ class Purchase:
 def _used(got: Received) -> int | None:
     """All tokens of a call, as limits count them; None where the provider does not say."""
     usage = usage_from_provider(got.raw_usage)
-    parts = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    return sum(part or 0 for part in parts) + usage.output_tokens
+    return (usage.prompt_tokens or 0) + usage.output_tokens
 
 
 _warned: set[str] = set()

@@ -5,8 +5,6 @@ under a lock: a limit is kept by any number of processes together, and by one th
 """
 
 import asyncio
-import fcntl
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from pydantic import Field
 
 from probe.config import ModelEntry
 from probe.errors import RecordError
+from probe.models.locks import file_lock
 from probe.models.threads import Threads
 from probe.records import Record, read_json, write_json
 
@@ -25,7 +24,7 @@ WINDOW_S = 60
 """Seconds that ``rpm`` and ``tpm`` speak of."""
 
 _LONGEST_NAP_S = 1.0
-_THREADS_LOCK = threading.Lock()  # POSIX locks do not part the threads of a process
+_THREADS_LOCK = threading.Lock()
 
 
 class Grant(NamedTuple):
@@ -132,15 +131,5 @@ class Rates:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        lock = self._path.with_suffix(".lock")
-        with _THREADS_LOCK:
-            try:
-                lock.parent.mkdir(parents=True, exist_ok=True)
-                descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError as error:
-                raise RecordError(f"{lock}: cannot open: {error.strerror}") from error
-            try:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX)
-                yield
-            finally:
-                os.close(descriptor)
+        with _THREADS_LOCK, file_lock(self._path.with_suffix(".lock")):
+            yield

@@ -22,9 +22,6 @@ SCHEMA_LINE = "JSON schema:"
 _QUOTED = 2_000
 """Characters of a cut answer that are shown to the model again."""
 
-_CUT = frozenset({"length", "max_tokens"})
-_FILTERED = frozenset({"content_filter", "refusal", "safety"})
-
 _AGAIN = {
     "truncated": "The answer was cut at the limit of its length. Answer again, shorter and whole.",
     "empty": "The answer was empty. Answer again.",
@@ -120,10 +117,9 @@ class Dialogue(Generic[A]):
 def judge(answer: Answer, expected: type[A]) -> tuple[A | None, Failure | None]:
     """The record that an answer is, or why it is none: exactly one of the two."""
     content = answer.content or ""
-    reason = (answer.finish_reason or "").lower()
-    if answer.refusal or reason in _FILTERED:
-        return None, _failure("refusal", answer.refusal or f"finish_reason {reason}")
-    if reason in _CUT:
+    if answer.refusal or answer.filtered:
+        return None, _failure("refusal", answer.refusal or f"finish_reason {answer.filtered}")
+    if answer.cut_off:
         return None, _failure("truncated", f"cut after {len(content)} characters")
     if not content.strip():
         return None, _without_content(answer)

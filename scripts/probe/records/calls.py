@@ -63,6 +63,13 @@ class Usage(Record):
     waiting_s: float | None = None
     """Seconds spent on pacing, rate limits and failed attempts; no part of ``working_s``."""
 
+    @property
+    def prompt_tokens(self) -> int | None:
+        """All prompt tokens, cached ones included; None where none of the parts is known."""
+        parts = (self.input_tokens, self.cache_read_tokens, self.cache_write_tokens)
+        known = [part for part in parts if part is not None]
+        return sum(known) if known else None
+
     def __add__(self, other: "Usage") -> "Usage":
         """Field by field, None being neutral."""
         summed = {name: _sum(getattr(self, name), getattr(other, name)) for name in USAGE_FIELDS}
@@ -89,6 +96,10 @@ class ToolCall(Record):
     """JSON as the model wrote it, valid or not."""
 
 
+_CUT = frozenset({"length", "max_tokens"})
+_FILTERED = frozenset({"content_filter", "refusal", "safety"})
+
+
 class Answer(Record):
     """What a model said, whole."""
 
@@ -105,6 +116,20 @@ class Answer(Record):
     returned: dict[str, object] = Field(default_factory=dict)
     """Keys that the provider wants back, unchanged, in the assistant's message of the next turn
     (Anthropic's signed thinking blocks)."""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether it reached its maximum length."""
+        return self._reason in _CUT
+
+    @property
+    def filtered(self) -> str | None:
+        """The finish reason that is a refusal, in lower case; None for every other."""
+        return self._reason if self._reason in _FILTERED else None
+
+    @property
+    def _reason(self) -> str:
+        return (self.finish_reason or "").lower()
 
 
 class Call(Record):

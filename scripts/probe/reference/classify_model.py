@@ -6,14 +6,13 @@ beside it is :mod:`probe.reference.classify`. A commit on which the model failed
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import probe
 from probe.errors import GitError, ModelError
 from probe.git.diff import CommitDiff
-from probe.models.base import Model, Question, Reply
+from probe.models.base import Model, Question, Reply, provenance_of
 from probe.models.client import Asker
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
-from probe.records import Classification, Commit, Provenance
+from probe.records import Classification, Commit
 from probe.records.base import Confidence, Record
 from probe.reference.classify_text import clean, cut_middle, diff_text, statistics_text
 
@@ -25,9 +24,6 @@ BODY_TOKENS = 1_500
 
 STATISTICS_TOKENS = 1_500
 """Tokens of the file statistics, at most."""
-
-NOT_SERVED = "not served"
-"""Version of an engine that never answered."""
 
 UNREACHED = frozenset({"auth", "connection", "rate_limited", "server_error", "timeout"})
 """Kinds of failure that say nothing about the question."""
@@ -117,7 +113,7 @@ def check_room(model: Model, prompt: Prompt, diff_tokens: int) -> None:
     empty = prompt.messages(subject="", body="", statistics="", diff="")
     fixed = prompt_tokens(empty, ClassifyAnswer.model_json_schema())
     rest = fixed + SUBJECT_TOKENS + BODY_TOKENS + STATISTICS_TOKENS
-    room = model.entry.context_tokens - model.entry.max_output_tokens
+    room = model.entry.prompt_room
     if rest + diff_tokens > room:
         remedy = "name a model with a larger window"
         if room - rest >= 200:
@@ -155,13 +151,7 @@ def _pair(
 
 
 def _classification(reply: Reply[ClassifyAnswer], model: Model, prompt: Prompt) -> Classification:
-    provenance = Provenance(
-        engine=model.name,
-        engine_version=reply.served_model or NOT_SERVED,
-        probe_version=probe.__version__,
-        prompt_sha256=prompt.sha256,
-        calls=reply.calls,
-    )
+    provenance = provenance_of(model, prompt.sha256, reply)
     if reply.value is None:
         why = f"{reply.failure.kind}: {reply.failure.detail}" if reply.failure else "no answer"
         return Classification(

@@ -113,10 +113,9 @@ def _rates(
 
 
 def _costs(usages: Sequence[Usage]) -> dict[str, Any]:
-    prompts = [(u.input_tokens, u.cache_read_tokens, u.cache_write_tokens) for u in usages]
     return {
         "cost_usd": add_known(usage.usd for usage in usages),
-        "input_tokens": add_known(tokens for parts in prompts for tokens in parts),
+        "input_tokens": add_known(usage.prompt_tokens for usage in usages),
         "output_tokens": add_known(usage.output_tokens for usage in usages),
     }
 
