@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from probe.errors import SandboxError
 from probe.sandbox.base import WORK, Check, Sandbox, SandboxInfo, SandboxSpec
-from probe.sandbox.bubblewrap import LIMITED, processors
+from probe.sandbox.bubblewrap import limited, processors
 from probe.sandbox.checking import try_out
 from probe.sandbox.holder import STAGE, Holder, tool_environment
 from probe.sandbox.shell import Job, ShellSandbox, check_spec
@@ -55,13 +55,12 @@ class ApptainerSandbox(ShellSandbox):
     def _execute(self, job: Job) -> Raw:
         started = time.monotonic()
         limits = self._info.limits
-        limited = ["/bin/bash", "-c", LIMITED, "limited", str(limits.processes + 4)]
-        limited += [str(limits.memory_mb * 1_000_000 // 1_024), *job.command]
+        command = limited(limits, 4, job.command)
         variables = {f"APPTAINERENV_{name}": value for name, value in job.environment.items()}
         watch = MemoryWatch(limits.memory_mb * 1_000_000)
         capture = Capture(job.output_bytes)
         with subprocess.Popen(
-            [*self._holder.entry, *self._command, *limited],
+            [*self._holder.entry, *self._command, *command],
             stdin=subprocess.DEVNULL if job.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

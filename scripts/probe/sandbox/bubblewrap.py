@@ -15,11 +15,12 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from probe.errors import SandboxError
-from probe.sandbox.base import WORK, Check, Sandbox, SandboxInfo, SandboxSpec
+from probe.sandbox.base import WORK, Check, Limits, Sandbox, SandboxInfo, SandboxSpec
 from probe.sandbox.bubblewrap_run import BubblewrapRun
 from probe.sandbox.checking import try_out
 from probe.sandbox.holder import STAGE, TOOLS_PATH, Holder
@@ -45,7 +46,7 @@ _ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "mime.types
 """What is harmless and of use below the host's /etc; ``python3*`` is added."""
 _OWN_ETC = ("passwd", "group", "hosts", "nsswitch.conf")
 _NOT_FROM_IMAGE = {"dev", "proc", "sys", "tmp", "work", "run"}
-LIMITED = """
+_LIMITED = """
 ulimit -H -S -u "$1" && ulimit -H -S -d "$2" && ulimit -H -S -c 0 && ulimit -H -S -n 4096 || exit 125
 shift
 shift
@@ -80,13 +81,12 @@ class BubblewrapSandbox(ShellSandbox):
     def _execute(self, job: Job) -> Raw:
         started = time.monotonic()
         limits = self._info.limits
-        limited = ["/bin/bash", "-c", LIMITED, "limited", str(limits.processes + 1)]
-        limited += [str(limits.memory_mb * 1_000_000 // 1_024), *job.command]
+        command = limited(limits, 1, job.command)
         variables = [part for pair in job.environment.items() for part in ("--setenv", *pair)]
         options = [*self._options, *variables]
         watch = MemoryWatch(limits.memory_mb * 1_000_000)
         capture = Capture(job.output_bytes)
-        with BubblewrapRun(self._holder.entry, options, limited, job.stdin) as run:
+        with BubblewrapRun(self._holder.entry, options, command, job.stdin) as run:
             os.sched_setaffinity(run.first, self._processors)
             watch.start(run.first)
             status = run.follow(capture, started + job.timeout_s, watch)
@@ -148,6 +148,12 @@ def _image(folder: Path, staged: str) -> list[str]:
         else:
             options += ["--ro-bind", f"{staged}/{path.name}", f"/{path.name}"]
     return options
+
+
+def limited(limits: Limits, spare: int, command: Sequence[str]) -> list[str]:
+    """The command under the limits that are set inside, with ``spare`` processes of the engine's own."""
+    processes, memory_kb = limits.processes + spare, limits.memory_mb * 1_000_000 // 1_024
+    return ["/bin/bash", "-c", _LIMITED, "limited", str(processes), str(memory_kb), *command]
 
 
 def processors(cpus: float) -> set[int]:
