@@ -102,7 +102,7 @@ def _stop(process: subprocess.Popen[bytes], address: str) -> None:
 
     with suppress(Exception):
         client = docker.DockerClient(base_url=address, timeout=30)
-        for container in client.containers.list(all=True):
+        for container in client.containers.list(all=True, ignore_removed=True):
             container.remove(force=True, v=True)
         client.close()
     process.send_signal(signal.SIGTERM)

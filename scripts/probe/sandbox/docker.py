@@ -190,7 +190,7 @@ def sweep() -> list[str]:
     try:
         with told("Docker does not answer"):
             for container in client.containers.list(
-                all=True, filters={"label": f"{images.LABEL}=sandbox"}
+                all=True, filters={"label": f"{images.LABEL}=sandbox"}, ignore_removed=True
             ):
                 if is_gone(container.labels.get(f"{images.LABEL}.run", "")):
                     container.remove(force=True, v=True)
