@@ -35,7 +35,7 @@ classifications_of_blocks = in_blocks("classifications")
 candidates_of_blocks = in_blocks("candidates")
 left_out_of_blocks = in_blocks("left_out")
 presence_of_blocks = in_blocks("presence")
-unplaced_of_blocks = in_blocks("unplaced")
+unwritten_of_blocks = in_blocks("unwritten")
 reports_of_blocks = in_blocks("reports")
 
 
@@ -70,21 +70,28 @@ def prompt_file(name):
     return str(paths.prompt_file(ROOT, name))
 
 
-def classify_prompt():
-    """The heuristic reads no prompt, so that editing one does not rerun it."""
-    asked = benchmark.settings.reference.classify.engine != HEURISTIC
-    return prompt_file("classify") if asked else []
+def stage_engine(stage):
+    return getattr(benchmark.settings.reference, stage).engine
 
 
-def classify_diff_tokens():
-    """None for the heuristic, which reads whole diffs."""
-    classify = benchmark.settings.reference.classify
-    return None if classify.engine == HEURISTIC else classify.diff_tokens
+def stage_model(stage):
+    """What of the stage's model can change its answers; None for the heuristic."""
+    return benchmark.engine_settings(stage_engine(stage))
 
 
-def slots_of(engine):
-    """How many of the profile's llm_slots a job takes."""
-    return 0 if engine == HEURISTIC else 1
+def asked(stage, value):
+    """An input or setting that only the stage's model engine reads: a change of it does not rerun
+    the heuristic."""
+    return value if stage_engine(stage) != HEURISTIC else []
+
+
+def stage_prompt(stage):
+    return asked(stage, prompt_file(stage))
+
+
+def stage_slots(stage):
+    """How many of the profile's llm_slots a job of the stage takes."""
+    return 0 if stage_engine(stage) == HEURISTIC else 1
 
 
 def plan_of_repo(wildcards):
@@ -130,3 +137,8 @@ def estimated_cells(wildcards):
 
 def cell_config(wildcards):
     return benchmark.cell_config(wildcards.repo, wildcards.run)
+
+
+def errata_of_repo(wildcards):
+    """The rows of errata.tsv that name the repository."""
+    return []

@@ -1,14 +1,17 @@
 """Matching findings with reference bugs, many to many, and the cell's figures.
 
-Inputs: {run}/findings.jsonl, reference/bugs.jsonl. Outputs: {run}/{pairs.jsonl, judgements.jsonl,
-matches.csv, config.json}, {run}.metrics.csv. Paper: section 2.3 and appendix A.4.
+Inputs: {run}/findings.jsonl, reference/{merged.jsonl, bugs.jsonl}. Outputs: {run}/{pairs.jsonl,
+judgements.jsonl, matches.csv, config.json}, {run}.metrics.csv. Paper: section 2.3 and appendix A.4.
+
+Pairs are made of the bugs as merged, figures of the bugs after the errata: an erratum changes
+figures and asks nothing anew.
 """
 
 
 rule build_finding_pairs:
     input:
         findings=rules.build_findings.output.findings,
-        bugs=rules.build_bugs.output.bugs,
+        bugs=rules.build_merged.output.merged,
     output:
         pairs="results/{repo}/{run}/pairs.jsonl",
     log:

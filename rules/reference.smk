@@ -1,7 +1,10 @@
 """The reference set: every bug fixed in the window that the snapshot already had.
 
 Inputs: history.json, snapshot/source.tar. Outputs: reference/{commits.jsonl, blocks.tsv, habits.json,
-blocks/*, pairs.jsonl, duplicates.jsonl, bugs.jsonl, bugs.csv, funnel.csv, agreement.csv}. Paper: section 2.1.
+blocks/*, pairs.jsonl, duplicates.jsonl, merged.jsonl, oversized.tsv, bugs.jsonl, bugs.csv, reference.json,
+funnel.csv, agreement.csv}. Paper: section 2.1.
+
+Each judged stage has the engine of its setting: the heuristic, or a model with a prompt.
 
 A block is a run of the window, and the unit that is judged and paid for. Its jobs take the window as
 ancient() and carry the hash of their own commits as a parameter: a later T1 reruns the last block only.
@@ -50,19 +53,19 @@ rule ask_classifications:
         commits=window_of_block,
         habits=rules.build_habits.output.habits,
         history=ancient("results/{repo}/history.json"),
-        prompt=classify_prompt(),
+        prompt=stage_prompt("classify"),
     output:
         classifications="results/{repo}/reference/blocks/{block}/classifications.jsonl",
     log:
         "logs/ask_classifications/{repo}/{block}.log",
     resources:
-        llm_slots=slots_of(benchmark.settings.reference.classify.engine),
+        llm_slots=stage_slots("classify"),
     params:
         content_sha256=block_sha256,
         block_size=benchmark.settings.reference.block_size,
-        engine=benchmark.settings.reference.classify.engine,
-        model=benchmark.engine_settings(benchmark.settings.reference.classify.engine),
-        diff_tokens=classify_diff_tokens(),
+        engine=stage_engine("classify"),
+        model=stage_model("classify"),
+        diff_tokens=asked("classify", benchmark.settings.reference.classify.diff_tokens),
         scope=scope_globs,
     message:
         "Classify block {wildcards.block} of {wildcards.repo}"
@@ -75,13 +78,19 @@ rule ask_candidates:
         classifications=rules.ask_classifications.output.classifications,
         commits=window_of_block,
         history=ancient("results/{repo}/history.json"),
+        prompt=stage_prompt("extract"),
     output:
         candidates="results/{repo}/reference/blocks/{block}/candidates.jsonl",
         left_out="results/{repo}/reference/blocks/{block}/left_out.jsonl",
     log:
         "logs/ask_candidates/{repo}/{block}.log",
+    resources:
+        llm_slots=stage_slots("extract"),
     params:
-        engine=benchmark.settings.reference.extract.engine,
+        engine=stage_engine("extract"),
+        model=stage_model("extract"),
+        diff_tokens=asked("extract", benchmark.settings.reference.extract.diff_tokens),
+        file_tokens=asked("extract", benchmark.settings.reference.extract.file_tokens),
         scope=scope_globs,
     message:
         "Extract and anchor the bugs of block {wildcards.block} of {wildcards.repo}"
@@ -93,12 +102,21 @@ rule ask_presence:
     input:
         candidates=rules.ask_candidates.output.candidates,
         history=ancient("results/{repo}/history.json"),
+        archive=asked("presence", rules.build_snapshot.output.archive),
+        prompt=stage_prompt("presence"),
     output:
         presence="results/{repo}/reference/blocks/{block}/presence.jsonl",
     log:
         "logs/ask_presence/{repo}/{block}.log",
+    resources:
+        llm_slots=stage_slots("presence"),
     params:
-        engine=benchmark.settings.reference.presence.engine,
+        engine=stage_engine("presence"),
+        model=stage_model("presence"),
+        turns=asked("presence", benchmark.settings.reference.presence.turns),
+        working_s=asked("presence", benchmark.settings.reference.presence.working_s),
+        usd=asked("presence", benchmark.settings.reference.presence.usd),
+        command_s=asked("presence", benchmark.settings.reference.presence.command_s),
     message:
         "Check presence in the snapshot for block {wildcards.block} of {wildcards.repo}"
     script:
@@ -110,13 +128,19 @@ rule ask_reports:
         candidates=rules.ask_candidates.output.candidates,
         presence=rules.ask_presence.output.presence,
         history=ancient("results/{repo}/history.json"),
+        prompt=stage_prompt("synthesize"),
     output:
         reports="results/{repo}/reference/blocks/{block}/reports.jsonl",
-        unplaced="results/{repo}/reference/blocks/{block}/unplaced.jsonl",
+        unwritten="results/{repo}/reference/blocks/{block}/unwritten.jsonl",
     log:
         "logs/ask_reports/{repo}/{block}.log",
+    resources:
+        llm_slots=stage_slots("synthesize"),
     params:
-        engine=benchmark.settings.reference.synthesize.engine,
+        engine=stage_engine("synthesize"),
+        model=stage_model("synthesize"),
+        diff_tokens=asked("synthesize", benchmark.settings.reference.synthesize.diff_tokens),
+        file_tokens=asked("synthesize", benchmark.settings.reference.synthesize.file_tokens),
     message:
         "Write up the bugs of block {wildcards.block} of {wildcards.repo}"
     script:
@@ -144,19 +168,23 @@ rule ask_duplicates:
         pairs=rules.build_report_pairs.output.pairs,
         reports=reports_of_blocks,
         candidates=candidates_of_blocks,
+        prompt=stage_prompt("deduplicate"),
     output:
         duplicates="results/{repo}/reference/duplicates.jsonl",
     log:
         "logs/ask_duplicates/{repo}.log",
+    resources:
+        llm_slots=stage_slots("deduplicate"),
     params:
-        engine=benchmark.settings.reference.deduplicate.engine,
+        engine=stage_engine("deduplicate"),
+        model=stage_model("deduplicate"),
     message:
         "Judge which reports of {wildcards.repo} are one defect"
     script:
         "../scripts/ask_duplicates.py"
 
 
-rule build_bugs:
+rule build_merged:
     input:
         commits=window_of_repo,
         duplicates=rules.ask_duplicates.output.duplicates,
@@ -165,15 +193,35 @@ rule build_bugs:
         reports=reports_of_blocks,
         history=ancient("results/{repo}/history.json"),
     output:
-        bugs="results/{repo}/reference/bugs.jsonl",
+        merged="results/{repo}/reference/merged.jsonl",
         taken_back="results/{repo}/reference/taken_back.jsonl",
-        table="results/{repo}/reference/bugs.csv",
+        oversized="results/{repo}/reference/oversized.tsv",
     log:
-        "logs/build_bugs/{repo}.log",
+        "logs/build_merged/{repo}.log",
     params:
         merge_limit=benchmark.settings.reference.deduplicate.merge_limit,
     message:
-        "Merge the reports of {wildcards.repo} into the reference set"
+        "Merge the reports of {wildcards.repo} that are one defect"
+    script:
+        "../scripts/build_merged.py"
+
+
+rule build_bugs:
+    input:
+        merged=rules.build_merged.output.merged,
+        history=ancient("results/{repo}/history.json"),
+    output:
+        bugs="results/{repo}/reference/bugs.jsonl",
+        table="results/{repo}/reference/bugs.csv",
+        info="results/{repo}/reference/reference.json",
+    log:
+        "logs/build_bugs/{repo}.log",
+    params:
+        # the rows of this repository only: those of another rerun nothing here
+        errata=errata_of_repo,
+        version=benchmark.settings.reference.version,
+    message:
+        "Apply the errata of {wildcards.repo} and seal its reference set"
     script:
         "../scripts/build_bugs.py"
 
@@ -185,8 +233,9 @@ rule table_funnel:
         candidates=candidates_of_blocks,
         left_out=left_out_of_blocks,
         presence=presence_of_blocks,
-        unplaced=unplaced_of_blocks,
-        taken_back=rules.build_bugs.output.taken_back,
+        unwritten=unwritten_of_blocks,
+        taken_back=rules.build_merged.output.taken_back,
+        merged=rules.build_merged.output.merged,
         bugs=rules.build_bugs.output.bugs,
     output:
         funnel="results/{repo}/reference/funnel.csv",

@@ -4,8 +4,8 @@ from probe.code.paths import SourceScope
 from probe.job import job
 from probe.paths import mirror_beside
 from probe.records import Classification, Commit, History, iter_jsonl, read_json, write_jsonl
-from probe.reference.assemble import build_candidates
 from probe.reference.blocks import select_fixes
+from probe.reference.candidates import build_candidates
 
 with job(snakemake.log[0]):
     history = read_json(snakemake.input.history, History)

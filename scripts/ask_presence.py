@@ -3,7 +3,7 @@
 from probe.job import job
 from probe.paths import mirror_beside
 from probe.records import Candidate, History, read_json, read_jsonl, write_jsonl
-from probe.reference.assemble import judge_presences
+from probe.reference.presences import judge_presences
 
 with job(snakemake.log[0]):
     history = read_json(snakemake.input.history, History)

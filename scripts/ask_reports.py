@@ -3,14 +3,14 @@
 from probe.job import job
 from probe.paths import mirror_beside
 from probe.records import Candidate, History, Presence, iter_jsonl, read_json, write_jsonl
-from probe.reference.assemble import write_reports
+from probe.reference.reports import write_reports
 
 with job(snakemake.log[0]):
-    reports, unplaced = write_reports(
+    reports, unwritten = write_reports(
         mirror_beside(snakemake.input.history),
         read_json(snakemake.input.history, History).t0,
         iter_jsonl(snakemake.input.candidates, Candidate),
         iter_jsonl(snakemake.input.presence, Presence),
     )
     write_jsonl(snakemake.output.reports, reports)
-    write_jsonl(snakemake.output.unplaced, unplaced)
+    write_jsonl(snakemake.output.unwritten, unwritten)

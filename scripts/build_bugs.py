@@ -1,38 +1,18 @@
-"""Merge the reports into the reference set, and list it for people."""
-
-import logging
+"""Apply the errata and seal the reference set: its records, its table, its version and hash."""
 
 from probe.job import job
-from probe.paths import mirror_beside
-from probe.records import (
-    Candidate,
-    Classification,
-    Commit,
-    Judgement,
-    Report,
-    iter_jsonl,
-    read_all,
-    read_jsonl,
-    write_jsonl,
-)
-from probe.reference.assemble import merge_bugs
+from probe.records import Bug, History, read_json, read_jsonl, write_json, write_jsonl
 from probe.reference.listing import BUG_COLUMNS, bug_rows
+from probe.reference.sealed import seal
 from probe.report.tables import write_csv
 
 with job(snakemake.log[0]):
-    verdicts = read_all(snakemake.input.classifications, Classification)
-    merged = merge_bugs(
-        mirror_beside(snakemake.input.history),
-        snakemake.wildcards.repo,
-        read_jsonl(snakemake.input.commits, Commit),
-        [verdict.commit for verdict in verdicts if verdict.is_fix],
-        read_all(snakemake.input.candidates, Candidate),
-        read_all(snakemake.input.reports, Report),
-        iter_jsonl(snakemake.input.duplicates, Judgement),
-        snakemake.params.merge_limit,
+    sealed = seal(
+        read_json(snakemake.input.history, History),
+        read_jsonl(snakemake.input.merged, Bug),
+        snakemake.params.errata,
+        snakemake.params.version,
     )
-    for names in merged.oversized:
-        logging.warning("too many to merge blindly, look by hand: %s", " ".join(names))
-    write_jsonl(snakemake.output.bugs, merged.bugs)
-    write_jsonl(snakemake.output.taken_back, merged.left_out)
-    write_csv(snakemake.output.table, BUG_COLUMNS, bug_rows(merged.bugs))
+    write_jsonl(snakemake.output.bugs, sealed.bugs)
+    write_csv(snakemake.output.table, BUG_COLUMNS, bug_rows(sealed.bugs))
+    write_json(snakemake.output.info, sealed.info)

@@ -22,7 +22,7 @@ with job(snakemake.log[0]):
         read_all(snakemake.input.candidates, Candidate),
         read_all(snakemake.input.left_out, Dropped),
         read_all(snakemake.input.presence, Presence),
-        read_all(snakemake.input.unplaced, Dropped),
+        read_all(snakemake.input.unwritten, Dropped),
         read_jsonl(snakemake.input.taken_back, Dropped),
         read_jsonl(snakemake.input.bugs, Bug),
     )

@@ -149,9 +149,9 @@ class TestTypes:
         assert workflow.load(text.replace("lnua", "luna")).settings.reference.classify.engine
 
     def test_an_engine_that_does_not_exist_yet(self, workflow):
-        text = "repositories: [alpha]\nruns: [ruff]\nreference:\n  presence: {engine: luna}\n"
+        text = "repositories: [alpha]\nruns: [ruff]\nmatching:\n  engine: luna\n"
         assert problem(workflow, text) == (
-            "config/config.yaml:4: reference.presence.engine: found 'luna', but this version has no "
+            "config/config.yaml:4: matching.engine: found 'luna', but this version has no "
             "model engine for the stage; expected 'heuristic'"
         )
 

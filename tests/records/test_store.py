@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from probe.errors import RecordError
 from probe.records import (
+    Evidence,
     Location,
     Presence,
     Provenance,
@@ -119,7 +120,17 @@ def test_a_drop_needs_a_ground_and_only_a_drop():
         Presence(verdict="drop", **common)
     with pytest.raises(ValueError, match="a drop needs a ground"):
         Presence(verdict="keep", ground="code_absent", **common)
-    assert Presence(verdict="drop", ground="code_absent", **common).ground == "code_absent"
+    drop = {"verdict": "drop", "ground": "code_absent"}
+    with pytest.raises(ValueError, match="a drop needs evidence"):
+        Presence(**drop, **common)
+    cited = [Evidence(command="git grep x", output="")]
+    assert Presence(**drop, evidence=cited, **common).ground == "code_absent"
+    assert (
+        Presence(verdict="keep", overruled="uncited", claimed="code_absent", **common).ground
+        is None
+    )
+    with pytest.raises(ValueError, match="an overruled drop is a keep"):
+        Presence(**drop, evidence=cited, overruled="uncited", **common)
 
 
 def test_unknown_usage_is_not_zero():

@@ -12,7 +12,7 @@ from probe.git.diff import CommitDiff, FileDiff, Hunk
 from probe.git.log import iter_diffs, iter_window
 from probe.git.objects import ObjectReader
 from probe.records import Candidate, FileChange, Location
-from probe.reference.assemble import build_candidates, window_parents
+from probe.reference.candidates import build_candidates, window_parents
 from probe.reference.lineage import DeletedLines, Predecessor
 from probe.reference.merges import LineMap
 from probe.reference.mirror import MirrorHistory

@@ -9,15 +9,13 @@ from builders import HistoryBuilder
 from probe.code.paths import SourceScope
 from probe.git.log import iter_window
 from probe.records import Bug, Candidate, Commit, Judgement, Provenance, Report
-from probe.reference.assemble import (
-    build_candidates,
-    judge_presences,
-    merge_bugs,
-    write_reports,
-)
+from probe.reference.bugs import merge_bugs
+from probe.reference.candidates import build_candidates
 from probe.reference.deduplicate import judge_duplicates, pair_reports
 from probe.reference.merge import merge_reports
 from probe.reference.patches import added_overlap, patch_of_lines, read_patch, undoes
+from probe.reference.presences import judge_presences
+from probe.reference.reports import write_reports
 from probe.reference.score_presence import PresenceLabel, score_duplicates
 from probe.reference.undone import find_redone, find_undone
 

@@ -6,6 +6,7 @@ from probe.records import (
     Candidate,
     Classification,
     Dropped,
+    Evidence,
     Failure,
     Location,
     Presence,
@@ -49,6 +50,7 @@ def presence(sha, kept, ground="code_absent"):
         ground=None if kept else ground,
         confidence=1,
         rationale="",
+        evidence=() if kept else (Evidence(command="git log", output=""),),
         provenance=MADE,
     )
 

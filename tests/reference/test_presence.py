@@ -8,8 +8,9 @@ from builders import HistoryBuilder
 from probe.code.paths import SourceScope
 from probe.errors import RecordError
 from probe.git.log import iter_window
-from probe.records import Candidate, Presence, Provenance
-from probe.reference.assemble import build_candidates, judge_presences
+from probe.records import Candidate, Evidence, Presence, Provenance
+from probe.reference.candidates import build_candidates
+from probe.reference.presences import judge_presences
 from probe.reference.score_presence import (
     Tally,
     labels_of_dated_fixes,
@@ -260,6 +261,7 @@ def scored(tmp_path, *verdicts: tuple[str, str | None]) -> Tally:
             ground="code_absent" if said == "drop" else None,
             confidence=1,
             rationale="",
+            evidence=[Evidence(command="git log", output="")] if said == "drop" else [],
             provenance=made,
         )
         for sha, said in verdicts

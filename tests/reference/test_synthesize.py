@@ -8,8 +8,10 @@ from probe.code.units import find_units
 from probe.git.log import iter_window
 from probe.git.objects import ObjectReader
 from probe.records import Candidate, Dropped, Location, Report
-from probe.reference.assemble import build_candidates, judge_presences, write_reports
+from probe.reference.candidates import build_candidates
 from probe.reference.mirror import Snapshot
+from probe.reference.presences import judge_presences
+from probe.reference.reports import write_reports
 from probe.reference.synthesize import GAP, MAX_SNIPPET, cut_snippet, write_report
 from probe.reference.titles import defect_title, plain_title
 

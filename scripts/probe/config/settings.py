@@ -36,6 +36,42 @@ class ClassifySettings(Stage):
     """Tokens (cl100k_base) of a commit's diff that a model sees: head and tail of a longer one."""
 
 
+class ExtractSettings(Stage):
+    """Which bugs a fix commit corrects, and where they are; has a model engine."""
+
+    has_model_engine: ClassVar[bool] = True
+    diff_tokens: int = Field(default=12_000, ge=200)
+    """Tokens (cl100k_base) of a commit's diff that a model sees: head and tail of a longer one."""
+    file_tokens: int = Field(default=16_000, ge=0)
+    """Tokens of the files before the fix, around its changes, that a model sees in all."""
+
+
+class PresenceSettings(Stage):
+    """Whether the defect was in the snapshot; a model works as an agent in a sandbox."""
+
+    has_model_engine: ClassVar[bool] = True
+    turns: int = Field(default=40, ge=1)
+    """Answers of the agent for one candidate, at most."""
+    working_s: float = Field(default=1_800, gt=0)
+    """Seconds of the model and its commands for one candidate, at most; waiting does not count."""
+    usd: float | None = Field(default=None, gt=0)
+    """US dollars for one candidate, at most; null for no limit but the budget's."""
+    command_s: float = Field(default=120, gt=0)
+    """Seconds of one command, also when a cited one is executed again."""
+    parallel: int = Field(default=2, ge=1)
+    """Candidates of one job that are checked at the same time, each in a sandbox of its own."""
+
+
+class SynthesizeSettings(Stage):
+    """The report of a present bug; has a model engine."""
+
+    has_model_engine: ClassVar[bool] = True
+    diff_tokens: int = Field(default=6_000, ge=200)
+    """Tokens (cl100k_base) of the fix that a model sees."""
+    file_tokens: int = Field(default=8_000, ge=200)
+    """Tokens of the snapshot's code around the defect that a model sees."""
+
+
 class Thresholds(Section):
     """Which pairs look alike: a pair is kept when any of its six signals reaches its threshold.
 
@@ -74,12 +110,14 @@ class PlanSettings(Section):
 
 
 class DeduplicateSettings(Stage):
-    """Which reports describe one defect."""
+    """Which reports describe one defect; has a model engine."""
 
+    has_model_engine: ClassVar[bool] = True
     thresholds: Thresholds = Thresholds()
     """Pairs of reports that are judged at all."""
     merge_limit: int = Field(default=20, ge=2)
-    """Reports that one reference bug may unite; larger groups stay unmerged and are named in the log."""
+    """Reports that one reference bug may unite; larger groups stay unmerged and are listed for a
+    person in `oversized.tsv`."""
 
 
 class ReferenceSettings(Section):
@@ -89,16 +127,18 @@ class ReferenceSettings(Section):
     """Commits of the window in one block, the unit that is judged and rerun; 1 is a file a commit."""
     habit_commits: int = Field(default=2_000, ge=0)
     """Commits before T0 from which a project's way of wording its commits is learnt."""
+    version: str = Field(default="1", pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]*$")
+    """Version of the reference sets, which every cell carries; errata add to it (`1+2`)."""
     classify: ClassifySettings = ClassifySettings()
     """Whether some part of a commit corrects wrong behaviour; has a model engine."""
-    extract: Stage = Stage()
-    """Which bugs a fix commit corrects, and where they are."""
-    presence: Stage = Stage()
-    """Whether the defect was in the snapshot."""
-    synthesize: Stage = Stage()
-    """The report of a present bug."""
+    extract: ExtractSettings = ExtractSettings()
+    """Which bugs a fix commit corrects, and where they are; has a model engine."""
+    presence: PresenceSettings = PresenceSettings()
+    """Whether the defect was in the snapshot; has a model engine, an agent."""
+    synthesize: SynthesizeSettings = SynthesizeSettings()
+    """The report of a present bug; has a model engine."""
     deduplicate: DeduplicateSettings = DeduplicateSettings()
-    """Which reports describe one defect."""
+    """Which reports describe one defect; has a model engine."""
 
 
 class DecisionSettings(Section):
@@ -125,6 +165,13 @@ class MatchingSettings(Stage):
     """Pairs that are judged at all."""
     decision: DecisionSettings = DecisionSettings()
     """When the heuristic accepts a pair."""
+
+
+class SandboxSettings(Section):
+    """Where foreign code runs."""
+
+    engine: str = Field(default="auto", pattern=r"^(auto|docker|bubblewrap|podman|apptainer)$")
+    """`docker`, `bubblewrap`, `podman` or `apptainer`; `auto` takes the first that works."""
 
 
 class BudgetSettings(Section):
@@ -158,6 +205,8 @@ class Settings(Section):
     """The inventory of repositories; a path relative to the workflow's root."""
     runs_file: str = Field(default="config/runs.yaml", min_length=1)
     """The definitions of the runs; a path relative to the workflow's root."""
+    errata: str = Field(default="config/errata.tsv", min_length=1)
+    """Withdrawn and corrected reference bugs; a path relative to the workflow's root."""
     models_file: str = Field(default="config/models.yaml", min_length=1)
     """The definitions of the models; a path relative to the workflow's root."""
     snapshot: SnapshotSettings = SnapshotSettings()
@@ -168,6 +217,8 @@ class Settings(Section):
     """How the reference set is built."""
     matching: MatchingSettings = MatchingSettings()
     """How findings are matched with reference bugs."""
+    sandbox: SandboxSettings = SandboxSettings()
+    """Where foreign code runs."""
     budget: BudgetSettings = BudgetSettings()
     """How much money may be spent."""
     calls: CallSettings = CallSettings()

@@ -1,6 +1,6 @@
 """What is asked of a model and what comes of it: the types that stages, agents and tests share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -94,6 +94,9 @@ class Question(Generic[A]):
     """The item's own id; unique in the batch."""
     messages: Sequence[Message]
     """The rendered prompt."""
+    check: Callable[[A], str | None] | None = None
+    """What is wrong with an answer that fits the schema, in words for the model; None: nothing. It
+    must depend on the answer alone, so that the same answers lead to the same next request."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,8 @@ class Reply(Generic[A]):
     """Model name as served by the last call."""
     cached: bool
     """Whether every call came from the cache."""
+    rejected: A | None = None
+    """The last answer that fitted the schema and failed the question's check; None without one."""
 
 
 def provenance_of(model: Model, prompt_sha256: str, reply: Reply[A] | None) -> Provenance:

@@ -52,6 +52,8 @@ class Dialogue(Generic[A]):
         self._model = model
         self._id = question.id
         self._answer = answer
+        self._check = question.check
+        self._rejected: A | None = None
         self._purpose = purpose
         self._sample = sample
         self._turns_left = repair_turns
@@ -73,7 +75,7 @@ class Dialogue(Generic[A]):
             return
         if not outcome.cached:
             self.bought_usd += outcome.call.usage.usd or 0.0
-        value, problem = judge(outcome.call.answer, self._answer)
+        value, problem = self._judge(outcome.call.answer)
         if problem is None or problem.kind == "refusal" or self._turns_left == 0:
             self._end(value, problem)
             return
@@ -87,6 +89,14 @@ class Dialogue(Generic[A]):
         if self.reply is None:
             raise RuntimeError(f"{self._purpose}: {self._id} has no reply yet")
         return self.reply
+
+    def _judge(self, answer: Answer) -> tuple[A | None, Failure | None]:
+        value, problem = judge(answer, self._answer)
+        wrong = self._check(value) if value is not None and self._check else None
+        if wrong is None:
+            return value, problem
+        self._rejected = value
+        return None, _failure("invalid", wrong)
 
     def _request(self) -> Request:
         return Request(
@@ -111,6 +121,7 @@ class Dialogue(Generic[A]):
             usage=usage,
             served_model=calls[-1].served_model if calls else None,
             cached=bool(calls) and all(outcome.cached for outcome in self._outcomes),
+            rejected=self._rejected if value is None else None,
         )
 
 
@@ -165,7 +176,7 @@ def repair_messages(answer: Answer, problem: Failure) -> list[Message]:
 
 
 def _failure(kind: FailureKind, detail: str) -> Failure:
-    return Failure(kind=kind, detail=one_line(detail, 300))
+    return Failure(kind=kind, detail=one_line(detail, 600))
 
 
 def _validated(content: str, expected: type[A]) -> tuple[A | None, Failure | None]:

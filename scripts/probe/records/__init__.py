@@ -35,6 +35,7 @@ from probe.records.history import (
     Lineage,
     Location,
     Presence,
+    ReferenceInfo,
     Report,
     Severity,
 )
@@ -81,6 +82,7 @@ __all__ = [
     "Presence",
     "Provenance",
     "Record",
+    "ReferenceInfo",
     "Rejected",
     "RepoPath",
     "Report",

@@ -9,6 +9,16 @@ from probe.records.calls import Failure
 
 Anchoring = Literal["exact", "moved", "renamed", "lost"]
 Severity = Literal["low", "medium", "high", "critical"]
+"""How bad a user would find it: ``critical`` loses data, opens a security hole or stops most use;
+``high`` gives wrong results or crashes in ordinary use; ``medium`` does so in less usual but
+supported use; ``low`` is rare or has little effect."""
+Way = Literal["exact", "renamed", "rewritten", "restored", "unit", "text"]
+"""How a line was found in the snapshot. By blame: ``exact`` in the same path, ``renamed`` in
+another (renamed, split and merged files), ``rewritten`` through commits that changed its text;
+``restored``: taken away and brought back; ``unit``: the enclosing unit by its qualified name;
+``text``: its only occurrence."""
+Overruled = Literal["no ground", "uncited", "not reproduced"]
+"""Why a model's drop does not count."""
 DropGround = Literal[
     "postdated_precondition", "deliberate_rejection", "absent_capability", "code_absent"
 ]
@@ -152,6 +162,8 @@ class Candidate(Record):
     """exact: same path and lines by blame; moved: other lines or file by content; renamed; lost."""
     anchored_lines: int = Field(ge=0)
     """How many parent-side lines have a place in the snapshot."""
+    ways: dict[Way, int] = Field(default_factory=dict)
+    """How many lines were found in which way (``unit``: how many units); without those at 0."""
     faulty_lines: int = Field(ge=0)
     """How many parent-side lines the fix removes or changes; 0 for a purely additive fix."""
     additive: bool = False
@@ -165,14 +177,26 @@ class Candidate(Record):
 
 
 class Dropped(Record):
-    """A fix commit that gave no candidate, or a candidate that gave no report, and why."""
+    """Something that left the way to the reference set, and why: counted in ``funnel.csv``.
+
+    A fix commit (or one of its bugs) that gave no candidate, a candidate that gave no report, or a
+    report that gave no bug.
+    """
 
     commit: Sha
     """The fix commit."""
     stage: Literal["extract", "anchor", "synthesize", "deduplicate"]
     """Where it left the reference set."""
+    candidate: str | None = None
+    """The candidate's id, where there was one."""
     reason: str
-    """One line."""
+    """A named outcome in a few words, the same for all of its kind: what is counted."""
+    detail: str = ""
+    """What is special about this one, in a line."""
+    failure: Failure | None = None
+    """Why it is unjudged; None where something was decided."""
+    provenance: Provenance | None = None
+    """What decided; None where no engine was asked."""
 
 
 class Evidence(Record):
@@ -182,6 +206,10 @@ class Evidence(Record):
     """Shell words as executed in a checkout with history."""
     output: str
     """Excerpt of what it printed."""
+    exit: int | None = None
+    """Its exit status; None where nobody noted it, or its time ran out."""
+    reproduced: bool | None = None
+    """Whether the workflow's own execution printed the same; None where it was the only one."""
 
 
 class Presence(Record):
@@ -193,6 +221,12 @@ class Presence(Record):
     """None: unjudged, the engine failed."""
     ground: DropGround | None = None
     """Why it was dropped; None for keep."""
+    overruled: Overruled | None = None
+    """Why a claimed drop became a keep with low confidence; None where nothing was overruled."""
+    claimed: DropGround | None = None
+    """Ground of the overruled drop, where it named one."""
+    failure: Failure | None = None
+    """Why it is unjudged, where a model was asked."""
     confidence: Confidence
     """How sure the engine is."""
     rationale: str
@@ -206,6 +240,10 @@ class Presence(Record):
     def _drop_has_ground(self) -> Self:
         if (self.verdict == "drop") != (self.ground is not None):
             raise ValueError(f"candidate {self.candidate}: a drop needs a ground, and only a drop")
+        if self.verdict == "drop" and not self.evidence:
+            raise ValueError(f"candidate {self.candidate}: a drop needs evidence")
+        if self.overruled is not None and self.verdict != "keep":
+            raise ValueError(f"candidate {self.candidate}: an overruled drop is a keep")
         return self
 
 
@@ -230,8 +268,12 @@ class Report(Record):
     """The lines of ``primary`` with bounded context, from the snapshot."""
     severity: Severity
     """How bad a user would find it; the heuristic knows only ``medium``."""
+    trigger: str | None = None
+    """The input, state or environment that shows it; None where the engine cannot tell."""
     suggested_fix: str
     """Kept apart from the description, never shown to finders or judges."""
+    leaks: tuple[str, ...] = ()
+    """What in the text gives the fix away, after all repairs; a leaking report makes no bug."""
     provenance: Provenance
     """What wrote it."""
 
@@ -257,6 +299,8 @@ class Bug(Record):
     """The lines of ``primary`` with bounded context, from the snapshot."""
     severity: Severity
     """The highest among the merged reports."""
+    trigger: str | None = None
+    """The input, state or environment that shows it; None where the engine cannot tell."""
     suggested_fix: str
     """Never shown to finders or judges."""
     candidates: tuple[str, ...]
@@ -267,3 +311,24 @@ class Bug(Record):
     """Position of the earliest fix among the window's fix commits, 1-based, in window order."""
     provenance: Provenance
     """What wrote the report that stands for the bug."""
+
+
+class ReferenceInfo(Record):
+    """What identifies a reference set (``reference.json``); every cell carries version and hash."""
+
+    repo: str
+    """Key of the repository in the inventory."""
+    version: str
+    """The setting ``reference.version``, and ``+n`` where n errata apply."""
+    sha256: str
+    """Hash of the canonical JSON of all records of ``bugs.jsonl``."""
+    t0: Sha
+    """The snapshot commit."""
+    t1: Sha
+    """The last commit of the window."""
+    bugs: int = Field(ge=0)
+    """Reference bugs."""
+    withdrawn: int = Field(ge=0)
+    """Bugs that errata took out."""
+    corrected: int = Field(ge=0)
+    """Bugs that errata changed."""

@@ -70,6 +70,13 @@ def merge_reports(
     return merged
 
 
+def oversized_text(groups: Iterable[Sequence[str]]) -> str:
+    """The groups beyond the limit as TSV for a person: a row a candidate, groups numbered from 1."""
+    rows = ["group\tcandidate"]
+    rows += [f"{number}\t{name}" for number, names in enumerate(groups, 1) for name in names]
+    return "\n".join(rows) + "\n"
+
+
 def _components(
     by_id: Mapping[str, Report], edges: Iterable[tuple[str, str]], rank: Mapping[str, int]
 ) -> list[list[Report]]:

@@ -1,6 +1,6 @@
-"""The heuristic engines of the reference stages, each over the records of one block.
+"""From fix commits to candidates: what each corrected, and where that stood in the snapshot.
 
-A stage reads what it needs from the mirror, so that blocks run apart and in any order.
+Every block reads what it needs from the mirror, so that blocks run apart and in any order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,23 +11,17 @@ from probe.code.paths import SourceScope
 from probe.git.log import iter_diffs
 from probe.git.objects import ObjectReader
 from probe.git.process import run_git
-from probe.records import Candidate, Commit, Dropped, Judgement, Presence, Provenance, Report
+from probe.records import Candidate, Commit, Dropped, Provenance
 from probe.reference.anchor import Anchored, Past, anchor
-from probe.reference.cite import cite
 from probe.reference.extract import extract
-from probe.reference.merge import MERGE_LIMIT, Merged, merge_reports
 from probe.reference.mirror import MirrorHistory, Snapshot
 from probe.reference.presence import assess
 from probe.reference.replay import Replay
-from probe.reference.synthesize import write_report
 from probe.reference.titles import plain_title
 from probe.reference.trace import Tracer
-from probe.reference.undone import find_redone, find_undone
 
 EXTRACT_VERSION = "1"
 """Raised whenever a candidate may come out differently."""
-PRESENCE_VERSION = "1"
-"""Raised whenever a verdict may come out differently."""
 
 
 def build_candidates(
@@ -60,60 +54,6 @@ def build_candidates(
                 title = plain_title(fix.subject) or fix.subject
                 candidates.append(_candidate(anchor(found, past), title, past))
     return candidates, left_out
-
-
-def judge_presences(mirror: Path, t0: str, candidates: Iterable[Candidate]) -> list[Presence]:
-    """Whether the snapshot had each candidate's defect, in the candidates' order.
-
-    The verdict is the candidate's lineage; a drop cites commands that are run here.
-
-    Args:
-        mirror: a git directory with the window.
-        t0: the snapshot commit.
-        candidates: as :func:`build_candidates` makes them.
-    """
-    return [_presence(mirror, t0, candidate) for candidate in candidates]
-
-
-def write_reports(
-    mirror: Path, t0: str, candidates: Iterable[Candidate], presences: Iterable[Presence]
-) -> tuple[list[Report], list[Dropped]]:
-    """Template reports of the candidates that were kept, in order, and those without a place."""
-    kept = {presence.candidate for presence in presences if presence.verdict == "keep"}
-    with ObjectReader(mirror) as reader:
-        snapshot = Snapshot(mirror, t0, SourceScope(), reader)
-        written = [write_report(item, snapshot) for item in candidates if item.id in kept]
-    reports = [item for item in written if isinstance(item, Report)]
-    return reports, [item for item in written if isinstance(item, Dropped)]
-
-
-def merge_bugs(
-    mirror: Path,
-    repo: str,
-    commits: Sequence[Commit],
-    fixes: Sequence[str],
-    candidates: Sequence[Candidate],
-    reports: Sequence[Report],
-    judgements: Iterable[Judgement],
-    limit: int = MERGE_LIMIT,
-) -> Merged:
-    """The reference set of a repository; see :func:`probe.reference.merge.merge_reports`.
-
-    Args:
-        mirror: a git directory with the window.
-        repo: key of the repository.
-        commits: the window, in window order.
-        fixes: its fix commits, in window order.
-        candidates: of all blocks, in window order.
-        reports: of all blocks, in window order.
-        judgements: of pairs of reports.
-        limit: reports that one bug may unite.
-    """
-    undone = find_undone(mirror, commits, candidates)
-    redone = find_redone(undone, commits, candidates)
-    return merge_reports(
-        repo, reports, judgements, fixes, undone=undone, redone=redone, limit=limit
-    )
 
 
 @contextmanager
@@ -171,24 +111,3 @@ def _root_cause(anchored: Anchored, title: str) -> str:
     units = list(dict.fromkeys(name for _, name in anchored.units))[:5]
     paths = list(dict.fromkeys(file.path for file in anchored.fix.files))[:5]
     return f"{title} (in {', '.join(units or paths or anchored.fix.new_files)})"
-
-
-def _presence(mirror: Path, t0: str, candidate: Candidate) -> Presence:
-    lineage = candidate.lineage
-    if lineage is None:
-        return Presence(
-            candidate=candidate.id,
-            verdict=None,
-            confidence=0.0,
-            rationale="the candidate was not looked up in the window's history",
-            provenance=Provenance.of_heuristic(PRESENCE_VERSION),
-        )
-    return Presence(
-        candidate=candidate.id,
-        verdict="drop" if lineage.ground else "keep",
-        ground=lineage.ground,
-        confidence=lineage.confidence,
-        rationale=lineage.rationale,
-        evidence=cite(mirror, t0, candidate) if lineage.ground else (),
-        provenance=Provenance.of_heuristic(PRESENCE_VERSION),
-    )
