@@ -42,7 +42,7 @@ if shlex.quote(sys.executable) != sys.executable:
 
 
 wildcard_constraints:
-    repo=paths.alternatives(benchmark.repositories),
+    repo=paths.repository_pattern(benchmark),
     run=paths.alternatives(benchmark.runs),
     block=paths.BLOCK_PATTERN,
     part=paths.PART_PATTERN,

@@ -140,5 +140,5 @@ def cell_config(wildcards):
 
 
 def errata_of_repo(wildcards):
-    """The rows of errata.tsv that name the repository."""
-    return []
+    """The rows of errata.tsv that name bugs of the repository or variant."""
+    return benchmark.errata_of(wildcards.repo)

@@ -64,6 +64,7 @@ rule compute_metrics:
         findings=rules.build_findings.output.findings,
         usage=rules.build_findings.output.usage,
         bugs=rules.build_bugs.output.bugs,
+        reference=rules.build_bugs.output.info,
         funnel=rules.table_funnel.output.funnel,
         files=rules.build_files.output.files,
         history=ancient("results/{repo}/history.json"),

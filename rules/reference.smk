@@ -235,6 +235,7 @@ rule table_funnel:
         presence=presence_of_blocks,
         unwritten=unwritten_of_blocks,
         taken_back=rules.build_merged.output.taken_back,
+        duplicates=rules.ask_duplicates.output.duplicates,
         merged=rules.build_merged.output.merged,
         bugs=rules.build_bugs.output.bugs,
     output:

@@ -26,6 +26,7 @@ rule table_estimate:
     input:
         prepared_files(),
         classify=prompt_file("classify"),
+        extract=prompt_file("extract"),
         find=prompt_file("find"),
     output:
         estimate="results/estimate.csv",

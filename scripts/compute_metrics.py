@@ -10,8 +10,8 @@ from probe.records import (
     Finding,
     Judgement,
     PassResult,
+    ReferenceInfo,
     SnapshotFile,
-    file_sha256,
     iter_jsonl,
     read_json,
     read_jsonl,
@@ -27,7 +27,7 @@ with job(snakemake.log[0]):
     identity, config_text = identify_cell(
         snakemake.params.cell,
         results,
-        file_sha256(snakemake.input.bugs),
+        read_json(snakemake.input.reference, ReferenceInfo),
         checkout_revision(Path(snakemake.scriptdir)),
     )
     cell = compute_cell(

@@ -2,7 +2,7 @@
 
 from probe.git.mirror import fetch_mirror, forget_mirror
 from probe.job import job
-from probe.paths import mirror_beside
+from probe.paths import mirror_beside, neighbour_mirrors
 from probe.records import write_json
 
 with job(snakemake.log[0]):
@@ -16,5 +16,6 @@ with job(snakemake.log[0]):
         t1=snakemake.params.t1,
         branch=snakemake.params.branch,
         repo=snakemake.wildcards.repo,
+        neighbours=neighbour_mirrors(snakemake.output.history),
     )
     write_json(snakemake.output.history, history)

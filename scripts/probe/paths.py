@@ -9,7 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from probe.config import SERIES_PREFIX, Benchmark, Cell, Repository, SarifRun
+from probe.config import (
+    NAME_PATTERN,
+    SERIES_PREFIX,
+    VARIANT_MARK,
+    Benchmark,
+    Cell,
+    Repository,
+    SarifRun,
+)
 from probe.errors import ConfigError
 from probe.records import Pass, iter_jsonl
 
@@ -52,6 +60,19 @@ def alternatives(names: Iterable[str]) -> str:
     return "|".join(re.escape(name) for name in listed) or r"(?!)"
 
 
+def repository_pattern(benchmark: Benchmark) -> str:
+    """A regular expression of the inventory's names and of all names that variants can have.
+
+    Snakemake reads no braces in it, so that it has no bounded repetition.
+    """
+    return f"(?:{alternatives(benchmark.repositories.rows)})(?:{VARIANT_MARK}{NAME_PATTERN})?"
+
+
+def base_name(repo: str) -> str:
+    """The inventory's name of a repository or variant."""
+    return repo.partition(VARIANT_MARK)[0]
+
+
 def series_folder(repository: Repository, root: Path) -> Path | None:
     """Folder of the bundled patch series, None for a repository that is fetched."""
     if not repository.url.startswith(SERIES_PREFIX):
@@ -75,6 +96,18 @@ def sarif_file(run: SarifRun, repo: str, root: Path) -> Path:
 def mirror_beside(history: str | Path) -> Path:
     """The mirror that a repository's ``history.json`` pins: it lies beside it."""
     return Path(history).parent / "history.git"
+
+
+def neighbour_mirrors(history: str | Path) -> list[Path]:
+    """Mirrors of the same inventory line beside that of a ``history.json``: its other variants."""
+    folder = Path(history).parent
+    base = base_name(folder.name)
+    found = (path.parent for path in folder.parent.glob(f"{base}*/history.git/HEAD"))
+    return sorted(
+        mirror
+        for mirror in found
+        if mirror.parent != folder and base_name(mirror.parent.name) == base
+    )
 
 
 def block_name(number: int) -> str:

@@ -3,15 +3,18 @@
 from pathlib import Path
 
 from probe import paths, results
-from probe.config import AnalyzerRun, Benchmark, SarifRun
-from probe.errors import BudgetError, ConfigError
+from probe.config import HEURISTIC, AnalyzerRun, Benchmark, SarifRun
+from probe.errors import BudgetError, ConfigError, SandboxError
 from probe.finders.base import check_available
 from probe.finders.sarif import check_sarif
 from probe.git.mirror import check_local, is_pinned
+from probe.models.base import Model
 from probe.models.client import check_model, get_model
-from probe.models.prompts import load_prompt
+from probe.models.prompts import Prompt, load_prompt
 from probe.paths import cell_file
-from probe.reference.classify_model import check_room
+from probe.reference import classify_model, extract_model, synthesize_model
+from probe.reference.presence_prompt import check_presence_room
+from probe.sandbox import ENGINES
 
 
 def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
@@ -31,6 +34,7 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
         ModelError: a model that is to be asked has no price, its key is not set, or its window is
             too small.
         BudgetError: a paid model is to be asked, but no money may be spent.
+        SandboxError: an agent is to work, and no sandbox works here.
     """
     results.check(folder)
     for name in request.repositories:
@@ -48,15 +52,18 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
 
 def _check_models(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path) -> None:
     """What is not built yet must be able to ask its models; a finished build needs no key."""
-    if benchmark.settings.calls.replay or not request.asks:
+    if not request.asks:
+        return
+    bugs = (folder / repo / "reference" / "bugs.jsonl" for repo in request.repositories)
+    reference = not all(file.exists() for file in bugs)
+    if reference and benchmark.settings.reference.presence.engine != HEURISTIC:
+        _check_sandbox(benchmark.settings.sandbox.engine)
+    if benchmark.settings.calls.replay:
         return
     pending = [cell for cell in request.cells if not (folder.parent / cell_file(cell)).exists()]
-    bugs = (folder / repo / "reference" / "bugs.jsonl" for repo in request.repositories)
-    names = benchmark.models_of(pending, reference=not all(file.exists() for file in bugs))
-    classify = benchmark.settings.reference.classify
-    if classify.engine in names:
-        prompt = load_prompt(paths.prompt_file(root, "classify"))
-        check_room(get_model(benchmark.models, classify.engine), prompt, classify.diff_tokens)
+    names = benchmark.models_of(pending, reference=reference)
+    if reference:
+        _check_rooms(benchmark, root)
     for name in names:
         model = get_model(benchmark.models, name)
         check_model(model)
@@ -66,6 +73,41 @@ def _check_models(benchmark: Benchmark, request: paths.Request, root: Path, fold
                 "results/estimate.csv` says what the build would cost, and "
                 "--config 'budget={usd: 5}' allows 5 dollars"
             )
+
+
+def _check_rooms(benchmark: Benchmark, root: Path) -> None:
+    """The largest prompts of the judged stages must fit their models' windows."""
+    stages = benchmark.settings.reference
+
+    def asked(stage: str) -> tuple[Model, Prompt]:
+        model = get_model(benchmark.models, getattr(stages, stage).engine)
+        return model, load_prompt(paths.prompt_file(root, stage))
+
+    if stages.classify.engine != HEURISTIC:
+        classify_model.check_room(*asked("classify"), stages.classify.diff_tokens)
+    if (extract := stages.extract).engine != HEURISTIC:
+        budgets = extract_model.Budgets(extract.diff_tokens, extract.file_tokens)
+        extract_model.check_room(*asked("extract"), budgets)
+    if stages.presence.engine != HEURISTIC:
+        check_presence_room(*asked("presence"))
+    if (written := stages.synthesize).engine != HEURISTIC:
+        limits = synthesize_model.Budgets(written.diff_tokens, written.file_tokens)
+        synthesize_model.check_room(*asked("synthesize"), limits)
+
+
+def _check_sandbox(engine: str) -> None:
+    """The agent of stage presence needs a sandbox; the engine that is tried fastest comes first."""
+    names = sorted(ENGINES, key=lambda name: name != "bubblewrap") if engine == "auto" else [engine]
+    reasons = []
+    for name in names:
+        check = ENGINES[name]().check()
+        if check.works:
+            return
+        reasons.append(f"{name}: {check.reason}")
+    raise SandboxError(
+        f"reference.presence.engine is an agent, and sandbox.engine {engine!r} gives it no sandbox "
+        f"here ({'; '.join(reasons)}); `probe doctor` says what to do"
+    )
 
 
 def _check_repository(benchmark: Benchmark, name: str, root: Path, folder: Path) -> None:

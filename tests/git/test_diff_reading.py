@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from probe.errors import GitError
 from probe.git.diff import CommitDiff, FileDiff, Hunk
 from probe.git.log import diff_between, iter_diffs
-from probe.git.patch import parse_raw, read_blocks
+from probe.git.patch import LINE_BYTES, parse_raw, read_blocks
 
 
 @pytest.fixture
@@ -156,11 +156,16 @@ def test_root_empty_and_merge_commits(history: HistoryBuilder) -> None:
 
 def test_huge_files_are_cut_but_counted(history: HistoryBuilder) -> None:
     history.commit({"seed": ""})
-    sha = history.commit({"big": "x\n" * 500, "small": "y\n", "z" * 50: "z" * 2_000_000})
+    long = 100 * LINE_BYTES - 2  # the sign and the line's end count too
+    sha = history.commit(
+        {"big": "x\n" * 500, "small": "y\n", "wide": "w" * long, "z" * 50: "z" * 2_000_000}
+    )
     files = {file.change.path: file for file in diff_of(history, sha, max_file_lines=100).files}
     assert (files["big"].cut, files["big"].hunks, files["big"].change.added) == (True, (), 500)
     assert files["small"].hunks
-    assert len(files["z" * 50].hunks[0].added[0]) == 2_000_000
+    assert len(files["wide"].hunks[0].added[0]) == long
+    bundle = files["z" * 50]
+    assert (bundle.cut, bundle.hunks, bundle.change.added) == (True, (), 1)
 
 
 def test_a_commit_of_many_files_is_cut_as_a_whole(history: HistoryBuilder) -> None:

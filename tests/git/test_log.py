@@ -211,6 +211,9 @@ class TestMissingBlobs:
         commits = window(history, damaged[0])
         assert [commit.sha for commit in commits] == damaged[1:]
         assert [commit.truncated for commit in commits] == [False, True, True, False]
+        assert [commit.unread for commit in commits] == [
+            "", "blobs are missing: big.bin", "blobs are missing: big.bin", "",
+        ]  # fmt: skip
         assert commits[1].files == (
             FileChange(path="big.bin", status="M", added=None, deleted=None, binary=True),
             FileChange(path="code.py", status="M", added=1, deleted=1),
@@ -246,10 +249,14 @@ class TestMissingBlobs:
             ("kept", 1),
         ]
 
-    def test_a_missing_tree_is_an_error(self, history: HistoryBuilder) -> None:
+    def test_a_missing_tree_leaves_the_message(self, history: HistoryBuilder) -> None:
         start = history.commit({"d/a": "1\n"})
         end = history.commit({"d/a": "2\n"})
         tree = history.git("rev-parse", f"{end}:d").decode().strip()
         (history.path / "objects" / tree[:2] / tree[2:]).unlink()
-        with pytest.raises(GitError, match=tree):
-            list(iter_window(history.path, start, end))
+        (commit,) = iter_window(history.path, start, end)
+        assert (commit.sha, commit.subject, commit.files) == (end, "Change", ())
+        assert commit.truncated
+        assert tree in commit.unread
+        (diff,) = iter_diffs(history.path, [end])
+        assert (diff.missing, diff.listed) == (True, False)

@@ -4,8 +4,11 @@ import json
 import re
 from typing import Any
 
+from modelserver.investigator import investigate
 from modelserver.neutral import Asked, Reply, Tool
+from modelserver.readers import extract
 from modelserver.schemas import Schema, instance
+from modelserver.writers import write
 
 _FILE = re.compile(r"(?im)^(?:[#=\-*\s]*)(?:file|path):?\s+[`\"']?([\w./\-+@ ]+\.\w+)[`\"']?.*$")
 _FIX = re.compile(r"\bfix(?:es|ed)?\b", re.IGNORECASE)
@@ -15,6 +18,12 @@ _LAST_LINE = ("last", "last_line", "end_line")
 
 def default_reply(asked: Asked) -> Reply:
     """A forced tool, else an instance of the schema, else the tool ``submit``, else a sentence."""
+    if played := investigate(asked):
+        return played
+    if read := extract(asked):
+        return read
+    if written := write(asked):
+        return written
     tool = asked.forced or (None if asked.schema else "submit" if "submit" in asked.tools else None)
     if tool is not None:
         return Reply(tool_calls=[Tool(tool, filled(asked.tools.get(tool, {}), asked))])

@@ -11,13 +11,13 @@ from probe.git.log import iter_window
 from probe.records import Bug, Candidate, Commit, Judgement, Provenance, Report
 from probe.reference.bugs import merge_bugs
 from probe.reference.candidates import build_candidates
-from probe.reference.deduplicate import judge_duplicates, pair_reports
-from probe.reference.merge import merge_reports
+from probe.reference.deduplicate import Fixes, judge_duplicates, pair_reports
+from probe.reference.merge import merge_reports, oversized_text
 from probe.reference.patches import added_overlap, patch_of_lines, read_patch, undoes
 from probe.reference.presences import judge_presences
 from probe.reference.reports import write_reports
 from probe.reference.score_presence import PresenceLabel, score_duplicates
-from probe.reference.undone import find_redone, find_undone
+from probe.reference.undone import Undone, find_redone, find_undone
 
 OLD = "".join(f"def f_{n}(x):\n    return x.value_{n} + {n}\n\n\n" for n in range(8))
 MADE = Provenance(engine="heuristic", engine_version="1", probe_version="0")
@@ -124,7 +124,8 @@ def test_a_revert_takes_the_record_away(history):
     assert built.fix_commits == [(other,)]
     (left,) = built.merged.left_out
     assert (left.commit, left.stage) == (fix, "deduplicate")
-    assert left.reason == f"taken back in the window by {revert[:12]}"
+    assert (left.candidate, left.reason) == (f"{fix[:12]}-1", "taken back in the window")
+    assert left.detail == f"by {revert[:12]}"
     assert built.merged.bugs[0].fix_rank == 2
 
 
@@ -248,8 +249,96 @@ def test_a_component_beyond_the_limit_is_listed_not_merged():
     fixes = [r.commit for r in reports]
     merged = merge_reports("r", reports, chain, fixes, limit=3)
     assert [bug.fix_commits for bug in merged.bugs] == [(sha,) for sha in fixes]
-    assert merged.oversized == [tuple(r.candidate for r in reports)]
+    assert merged.oversized == [tuple(reports)]
     assert merge_reports("r", reports, chain, fixes, limit=4).oversized == []
+
+
+def test_groups_beyond_the_limit_are_a_table_for_a_person():
+    one, other = report(1), report(2, path="b.py").model_copy(update={"title": "A\ttab"})
+    lines = oversized_text([(one, other)]).splitlines()
+    assert [line.split("\t") for line in lines] == [
+        ["group", "candidate", "commit", "title", "path", "lines"],
+        ["1", one.candidate, one.commit, "Title 1", "a.py", "1-1"],
+        ["1", other.candidate, other.commit, "A tab", "b.py", "2-2"],
+    ]
+    assert oversized_text([]).splitlines() == lines[:1]
+
+
+def test_nothing_of_a_group_beyond_the_limit_is_lost():
+    """Undone fixes leave with their reason, the others are bugs of their own."""
+    reports = [report(n) for n in range(1, 5)]
+    chain = [same(a, b) for a, b in pairwise(reports)]
+    fixes = [r.commit for r in reports]
+    gone = [Undone(fixes[1], "f" * 40, 9)]
+    merged = merge_reports("r", reports, chain, fixes, undone=gone, limit=3)
+    assert [bug.fix_commits for bug in merged.bugs] == [(fixes[n],) for n in (0, 2, 3)]
+    assert [item.candidate for item in merged.left_out] == [reports[1].candidate]
+
+
+def test_a_report_that_leaks_makes_no_bug_and_meets_no_judge():
+    clean, leaking = report(1), report(2).model_copy(update={"leaks": ("fix in title: 'patch'",)})
+    items = [clean, leaking, report(3)]
+    pairs = pair_reports(items, map(candidate_of, items))
+    assert {name for pair in pairs for name in (pair.left, pair.right)} == {
+        clean.candidate,
+        items[2].candidate,
+    }
+    fixes = [r.commit for r in items]
+    merged = merge_reports("r", items, [same(clean, leaking)], fixes)
+    assert [bug.fix_commits for bug in merged.bugs] == [(fixes[0],), (fixes[2],)]
+    assert merged.bugs[1].fix_rank == 3
+
+
+def test_unjudged_pairs_are_counted():
+    a, b, c = report(1), report(2), report(3)
+    judged = [same(a, b, None), same(b, c, None), same(a, c)]
+    merged = merge_reports("r", [a, b, c], judged, [r.commit for r in (a, b, c)])
+    assert merged.unjudged == 2
+    assert [bug.fix_commits for bug in merged.bugs] == [(a.commit, c.commit), (b.commit,)]
+
+
+def test_a_bug_keeps_the_trigger_and_the_maker_of_its_earliest_report():
+    made = Provenance(engine="luna", engine_version="9", probe_version="0", prompt_sha256="a" * 64)
+    a = report(1).model_copy(update={"trigger": "an empty list", "provenance": made})
+    (bug,) = merge_reports(
+        "r", [a, report(2)], [same(a, report(2))], [f"{n:040x}" for n in (1, 2)]
+    ).bugs
+    assert (bug.trigger, bug.provenance) == ("an empty list", made)
+
+
+FIX = "--- a.py\n+++ a.py\n@@ -1,1 +1,2 @@\n-value = compute(x)\n+value = compute(x) or default\n+check(value)\n"
+
+
+def split_bugs(*commits: int) -> list[Candidate]:
+    """Two bugs of each commit, all with the one patch of their commits."""
+    return [
+        candidate_of(report(commit)).model_copy(
+            update={"id": f"{commit:012x}-{n}", "title": f"bug {n} of these", "suggested_fix": FIX}
+        )
+        for commit in commits
+        for n in (1, 2)
+    ]
+
+
+def test_two_bugs_of_one_commit_are_never_one_by_their_patch():
+    one, other = split_bugs(1)
+    fixes = Fixes([one, other])
+    assert fixes.same_fix(one, other) is None
+    alike = other.model_copy(update={"title": one.title})
+    assert Fixes([one, alike]).same_fix(one, alike) is None
+
+
+def test_bugs_of_a_commit_that_landed_twice_are_joined_one_by_one():
+    """The patch is that of both, so the titles decide which bug is which."""
+    first, second, third, fourth = split_bugs(1, 2)
+    fixes = Fixes([first, second, third, fourth])
+    assert not fixes.same_patch(first, third)
+    assert fixes.same_fix(first, third) == ("the same title, in a shared file", 0.85)
+    assert fixes.same_fix(second, fourth) is not None
+    assert fixes.same_fix(first, fourth) is None
+    assert fixes.same_fix(second, third) is None
+    alone = Fixes([first, third])
+    assert alone.same_fix(first, third) == ("the same patch", 0.98)
 
 
 def test_the_order_of_judgements_changes_nothing():

@@ -9,7 +9,20 @@ from probe.code.paths import SourceScope
 from probe.git.log import iter_diffs
 from probe.git.objects import ObjectReader
 from probe.records import Dropped, Location
-from probe.reference.extract import CUT, Extracted, extract, render_fix, runs
+from probe.reference.extract import (
+    CUT,
+    MAX_FAULTY_LINES,
+    NO_BEHAVIOUR,
+    NO_CONTENT,
+    NO_PARENT,
+    NO_PRODUCTION,
+    TOO_LARGE,
+    UNREADABLE,
+    Extracted,
+    extract,
+    render_fix,
+    runs,
+)
 
 SCOPE = SourceScope()
 
@@ -108,22 +121,115 @@ def test_the_inventory_says_what_production_is(history):
 )
 def test_what_changes_no_token_is_no_fix(history, before, after):
     found = extracted(history, {"a.py": before}, {"a.py": after})
-    assert reason(found) == "changes whitespace, comments or docstrings of production files only"
+    assert reason(found) == NO_BEHAVIOUR
+
+
+LAID_OUT = {
+    "black wraps": (
+        "a.py",
+        "value = first(a) or second(b)\nreturn_code = x['key'] if y else z\n",
+        'value = (\n    first(a)\n    or second(b)\n)\nreturn_code = x["key"] if y else z\n',
+    ),
+    "prettier": (
+        "a.js",
+        "const f = x => { return x.map(y => y.id) }\nconst s = 'one'\n",
+        'const f = (x) => {\n  return x.map((y) => y.id);\n};\nconst s = "one";\n',
+    ),
+    "a TypeScript arrow": ("a.ts", "const f = x => x + 1\n", "const f = (x) => x + 1;\n"),
+    "indentation in JavaScript": (
+        "a.js",
+        "function f(x) {\n  if (x) {\n    g(x)\n  }\n}\n",
+        "function f(x) {\n\tif (x) {\n\t\tg(x)\n\t}\n}\n",
+    ),
+    "quotes": ("a.ts", "const s: string = 'a'\n", 'const s: string = "a"\n'),
+}
+
+
+@pytest.mark.parametrize(("path", "before", "after"), LAID_OUT.values(), ids=LAID_OUT)
+def test_a_formatter_s_run_is_no_fix(history, path, before, after):
+    assert reason(extracted(history, {path: before}, {path: after})) == NO_BEHAVIOUR
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a.py", "x = a + b * c\n", "x = (a + b) * c\n"),
+        ("a.js", "const f = () => ({ a: 1 })\n", "const f = () => { a: 1 }\n"),
+        ("a.js", "const f = x => x\n", "const f = (x = 1) => x\n"),
+        ("a.py", "s = 'it'\n", "s = f'it'\n"),
+    ],
+    ids=["precedence", "an object body", "a default", "a prefix"],
+)
+def test_what_only_looks_like_layout_is_a_fix(history, path, before, after):
+    assert faulty(extracted(history, {path: before}, {path: after})) == {path: (1,)}
+
+
+def test_a_fix_inside_a_conversion_of_line_ends_is_found(history):
+    lines = [f"value_{n} = compute({n})\r\n" for n in range(300)]
+    after = [line.replace("\r", "") for line in lines]
+    after[41] = "value_41 = compute(0)\n"
+    after.insert(200, "extra = 1\n")
+    found = extracted(history, {"a.py": "".join(lines)}, {"a.py": "".join(after)})
+    assert faulty(found) == {"a.py": (42,)}
+    assert isinstance(found, Extracted)
+    assert found.insertion_points() == (Location(path="a.py", first=200, last=200),)
+
+
+def test_a_fix_beside_a_change_of_mode_is_found(history):
+    found = extracted(history, {"a.py": "x = 1\ny = 1\n"}, {"a.py": executable("x = 1\ny = 2\n")})
+    assert faulty(found) == {"a.py": (2,)}
+
+
+def test_a_reindented_block_in_javascript_is_narrowed_to_what_was_added(history):
+    found = extracted(
+        history,
+        {"a.js": "function f(x) {\n  g(x)\n  h(x)\n}\n"},
+        {"a.js": "function f(x) {\n  if (x) {\n    g(x)\n    h(x)\n  }\n}\n"},
+    )
+    assert isinstance(found, Extracted)
+    assert found.additive
+    assert found.insertion_points()[0] == Location(path="a.js", first=1, last=1)
+
+
+def test_a_renamed_file_alone_is_no_fix(history):
+    lines = "".join(f"line_{n} = {n}\n" for n in range(20))
+    assert reason(extracted(history, {"old.py": lines}, {"old.py": None, "new.py": lines})) == (
+        NO_CONTENT
+    )
+
+
+def test_changes_beyond_the_size_limit_are_named(history):
+    parent = history.commit({"a.py": "x = 1\n"})
+    fix = history.commit({"a.py": "".join(f"x_{n} = {n}\n" for n in range(30))})
+    (diff,) = iter_diffs(history.path, [fix], max_file_lines=10)
+    with ObjectReader(history.path) as reader:
+        found = extract(diff, parent, SCOPE, reader.read)
+    assert reason(found) == TOO_LARGE
+    assert isinstance(found, Dropped)
+    assert found.detail == "a.py"
+
+
+def test_a_fix_of_two_thousand_files_is_extracted(history):
+    before = {f"pkg/m{n:04}.py": f"x = {n}\n" for n in range(2000)}
+    after = {path: text.replace("x", "y") for path, text in before.items()}
+    found = extracted(history, before, after)
+    assert isinstance(found, Extracted)
+    assert sum(len(file.faulty) for file in found.files) <= MAX_FAULTY_LINES
 
 
 def test_commits_without_production_hunks_say_why(history):
     assert reason(extracted(history, {"tests/t.py": "a\n"}, {"tests/t.py": "b\n"})) == (
-        "changes no production file"
+        NO_PRODUCTION
     )
     mode_only = extracted(history, {"a.py": "x = 1\n"}, {"a.py": executable("x = 1\n")})
-    assert reason(mode_only) == "renames or changes modes of production files only"
+    assert reason(mode_only) == NO_CONTENT
 
 
 def test_a_root_commit_has_no_parent(history):
     root = history.commit({"a.py": "x = 1\n"})
     (diff,) = iter_diffs(history.path, [root])
     with ObjectReader(history.path) as reader:
-        assert reason(extract(diff, None, SCOPE, reader.read)) == "has no parent"
+        assert reason(extract(diff, None, SCOPE, reader.read)) == NO_PARENT
 
 
 def test_imports_count_only_where_nothing_else_does(history):
@@ -201,7 +307,9 @@ def test_a_missing_blob_is_named(history):
     (diff,) = iter_diffs(history.path, [fix])
     with ObjectReader(history.path) as reader:
         found = extract(diff, parent, SCOPE, reader.read)
-    assert reason(found) == "its diff cannot be read in full: a blob is missing in the mirror"
+    assert reason(found) == UNREADABLE
+    assert isinstance(found, Dropped)
+    assert found.detail == "blobs are missing: a.py"
 
 
 def test_code_that_does_not_parse_is_extracted_all_the_same(history):

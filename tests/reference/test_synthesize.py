@@ -31,6 +31,24 @@ from probe.reference.titles import defect_title, plain_title
         ("fixed CONVERT round trip", "CONVERT round trip"),
         ("hotfix #3", ""),
         ("🐛 解析错误 (#12)", "解析错误"),
+        ("Merge commit from fork", ""),
+        ("wide cells are no longer cut", "Wrongly: wide cells are cut"),
+        ("Leave other lines alone", "Does not leave other lines alone"),
+        ("Small fix for the schema of views", "The schema of views"),
+        ("Fixups", ""),
+        ("refactor parsing of names", ""),
+        ("update toolchain and fix abort handling", "Abort handling"),
+        ("More robust date formats", "Lacks robust date formats"),
+        ("Consistent range syntax parsing", "Lacks consistent range syntax parsing"),
+        ("Week/quarter support", "Lacks week/quarter support"),
+        ("Parsing of null engines", "Wrong parsing of null engines"),
+        ("Parsing error of null engines", "Parsing error of null engines"),
+        ("should return 304 for weak etags", "Does not return 304 for weak etags"),
+        ("should not return a stale result", "Wrongly: return a stale result"),
+        ("properly alias generated series", "Does not properly alias generated series"),
+        ("Properly quoted names get lost", "Properly quoted names get lost"),
+        ("the file will be lost on exit", "The file is lost on exit"),
+        ("unnest_all loses rows [CLAUDE]", "unnest_all loses rows"),
     ],
 )
 def test_titles_say_what_is_wrong(subject, title):
@@ -130,7 +148,7 @@ def test_an_additive_fix_is_framed_as_an_omission(history):
 
 def test_a_subject_that_only_says_that_it_fixes_is_replaced(history):
     _, report = reported(history, OLD.replace("+", "-"), "hotfix")
-    assert report.title == "Wrong behaviour in Reader.rows"
+    assert report.title == "Wrong behaviour in `Reader.rows`"
 
 
 def test_a_candidate_without_a_place_gives_no_report(history):
@@ -142,7 +160,10 @@ def test_a_candidate_without_a_place_gives_no_report(history):
             lost = candidate.model_copy(update={"snapshot_locations": places})
             found = write_report(lost, snapshot)
             assert found == Dropped(
-                commit=candidate.commit, stage="synthesize", reason="no place in the snapshot"
+                commit=candidate.commit,
+                stage="synthesize",
+                candidate=candidate.id,
+                reason="no place in the snapshot",
             )
 
 
@@ -150,3 +171,34 @@ def test_only_kept_candidates_are_written_up(history):
     candidate, _ = reported(history, OLD.replace("+", "-"), "fix: it")
     t0 = history.git("rev-list", "--max-parents=0", "HEAD").decode().strip()
     assert write_reports(history.path, t0, [candidate], []) == ([], [])
+
+
+NEWER = OLD.replace("return total", "return clamp_total(total)")
+
+
+@pytest.mark.parametrize(
+    ("message", "title"),
+    [
+        ("fix: keep the sign with clamp_total", "Does not keep the sign"),
+        ("fix: use clamp_total", "Wrong behaviour in `Reader.rows`"),
+        ("fix: rows, see `clamp_total()`", "Rows"),
+        ("Fix rows of Reader (#12)", "Rows of Reader"),
+    ],
+)
+def test_a_title_never_has_a_name_of_the_fix(history, message, title):
+    _, report = reported(history, NEWER, message)
+    assert report.title in {title, "Wrong behaviour in `Reader.rows`"}
+    assert "clamp_total" not in report.title + report.description
+    assert report.leaks == ()
+
+
+def test_a_name_that_the_snapshot_has_anywhere_stays(history):
+    history.commit({"docs/names.md": "Use clamp_total.\n"})
+    _, report = reported(history, NEWER, "fix: keep the sign with clamp_total")
+    assert report.title == "Does not keep the sign with clamp_total"
+
+
+def test_a_subject_that_says_nothing_of_an_omission_is_replaced(history):
+    new = OLD.replace("        return", "        check(total)\n        return")
+    _, report = reported(history, new, "hotfix")
+    assert report.title == "Missing case in `Reader.rows`"

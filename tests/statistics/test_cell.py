@@ -4,7 +4,7 @@ from probe.records import Bug, Finding, Judgement, Location, PassResult, Provena
 from probe.statistics.cell import CellIdentity, add_known, compute_cell, f1_score
 from probe.statistics.intervals import wilson
 
-IDENTITY = CellIdentity("demo", "ruff", "analyzer", "ruff 1", None, "r", "c")
+IDENTITY = CellIdentity("demo", "ruff", "analyzer", "ruff 1", None, "1+2", "r", "c")
 PROVENANCE = Provenance(engine="ruff", engine_version="1", probe_version="0")
 
 
@@ -82,6 +82,31 @@ def test_items_are_counted_once_however_many_pairs_match():
     assert row.recall == 0.5
     assert row.precision == pytest.approx(2 / 3)
     assert row.f1 == pytest.approx(4 / 7)
+
+
+def test_judgements_of_withdrawn_bugs_count_for_nothing():
+    # four bugs, of which b1 and b4 were withdrawn; f1 matched b1 only, f2 matched b1 and b2,
+    # f3 matched none, and nobody could judge f3 with b4
+    judged = [
+        judgement("f1", "b1", True),
+        judgement("f2", "b1", True),
+        judgement("f2", "b2", True),
+        judgement("f3", "b3", False),
+        judgement("f3", "b4", None),
+    ]
+    findings = [finding(name) for name in ("f1", "f2", "f3")]
+    before = cell([bug(f"b{number}") for number in range(1, 5)], findings, judged)
+    assert (before.matched_bugs, before.matched_findings, before.unjudged_pairs) == (2, 2, 1)
+    assert (before.recall, before.precision) == (0.5, pytest.approx(2 / 3))
+    after = cell([bug("b2"), bug("b3")], findings, judged)
+    assert (after.bugs, after.matched_bugs, after.matched_findings) == (2, 1, 1)
+    assert (after.recall, after.precision, after.unjudged_pairs) == (0.5, pytest.approx(1 / 3), 0)
+    # P = 1/3, R = 1/2: 2PR / (P + R) = (1/3) / (5/6)
+    assert after.f1 == pytest.approx(0.4)
+    # Wilson at 95 %, by hand: centre (p + z²/2n) / (1 + z²/n) -+ half width, z = 1.959964
+    assert (after.precision_low, after.precision_high) == pytest.approx((0.0615, 0.7923), abs=5e-5)
+    assert (after.recall_low, after.recall_high) == pytest.approx((0.0945, 0.9055), abs=5e-5)
+    assert (after.reference_version, after.reference_sha256) == ("1+2", "r")
 
 
 def test_wilson_against_published_values():

@@ -47,8 +47,8 @@ def test_from_a_cell_to_a_bug_to_its_commit(demo_build, explain):
     ("target", "expected"),
     [
         ("demo:ruff:all:999", "run 'ruff' has no such finding"),
-        ("demo:none-1", "neither a {run}.metrics.csv file nor the id of"),
-        ("deadbeef", "neither a {run}.metrics.csv file nor the id of"),
+        ("demo:none-1", "neither a {run}.metrics.csv file nor the id of a bug, finding, candidate"),
+        ("deadbeef", "neither a {run}.metrics.csv file nor the id of a bug, finding, candidate"),
         ("results/demo/none.metrics.csv", "cannot read: No such file"),
     ],
 )

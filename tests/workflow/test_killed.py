@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import yaml
 from histories import ROOT
 
 from probe.records import Call, LedgerLine, read_json, read_jsonl
@@ -46,11 +47,11 @@ def demo(workflow, server):
     models = (workflow.folder / "config/models.yaml").read_text()
     entry = f'stub: {{litellm_id: openai/stub, api_base: "{address}", price: free, concurrency: 1}}'
     (workflow.folder / "config/test-models.yaml").write_text(_without_stub(models) + entry + "\n")
-    settings = (workflow.folder / "config/stub.yaml").read_text()
-    (workflow.folder / "config/test.yaml").write_text(
-        settings.replace("block_size: 25", "block_size: 10")
-        + "models_file: config/test-models.yaml\n"
-    )
+    settings = yaml.safe_load((workflow.folder / "config/stub.yaml").read_text())
+    settings["models_file"] = "config/test-models.yaml"
+    # one judged stage: with one call at a time, the others would take minutes
+    settings["reference"] = {"block_size": 10, "classify": {"engine": "stub"}}
+    (workflow.folder / "config/test.yaml").write_text(yaml.safe_dump(settings))
     return workflow
 
 

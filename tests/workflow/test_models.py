@@ -212,7 +212,7 @@ def test_a_failed_call_is_unjudged_and_never_a_no(asking, server):
     server.answer(refuse_docs)
     asking.run()
     rows = asking.read("results/small/reference/funnel.csv").splitlines()
-    assert "fixes,left,unjudged,1" in rows
+    assert "fixes,left,unjudged: refusal,1" in rows
     assert "fixes,left,not a fix,1" in rows
     (cell,) = read_records_csv(asking.folder / CELL, CellMetrics)
     assert cell.unjudged_reference == 1

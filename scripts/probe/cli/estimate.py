@@ -35,12 +35,12 @@ def _estimate(options: argparse.Namespace) -> None:
     from probe.models.cache import CallStore
     from probe.models.prompts import load_prompt
     from probe.paths import prompt_file, read_request
-    from probe.report.estimate import estimate_build, estimate_text
+    from probe.report.estimate import PROMPTS, estimate_build, estimate_text
 
     root = Path()
     benchmark = load_files(options.configfile or [Path("config/config.yaml")], root)
     request = read_request(options.targets, benchmark)
-    prompts = {name: load_prompt(prompt_file(root, name)) for name in ("classify", "find")}
+    prompts = {name: load_prompt(prompt_file(root, name)) for name in PROMPTS}
     store = CallStore(Path(benchmark.settings.calls.folder))
     rows = estimate_build(benchmark, request.cells, store, prompts)
     print(estimate_text(rows, benchmark.settings.budget.usd))

@@ -17,7 +17,7 @@ def add(commands: Commands) -> None:
         "target",
         metavar="TARGET",
         help="results/{repo}/{run}.metrics.csv, the id of a bug (first column of bugs.csv) or of a "
-        "finding (matches.csv), or a commit of the window, e.g. 3f2c1aa",
+        "finding (matches.csv), a commit of the window, e.g. 3f2c1aa, or a candidate, e.g. 3f2c1aa0b4d1-1",
     )
     add_results(explain)
     add_cache(explain, "--cache")

@@ -15,6 +15,14 @@ def add(commands: Commands) -> None:
         "commits.tsv (is it a fix) and presence.tsv (was it in the snapshot, is it a duplicate).",
     )
     score.add_argument("labels", type=Path, metavar="FOLDER", help="folder of the two label files")
+    score.add_argument(
+        "--repository",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="score this repository or variant, e.g. sqlglot@2025-07; given again, several "
+        "(default: all that are built but variants, which would count a commit twice)",
+    )
     add_results(score)
     score.set_defaults(run=_score)
 
@@ -22,4 +30,4 @@ def add(commands: Commands) -> None:
 def _score(options: argparse.Namespace) -> None:
     from probe.report.score import score_text
 
-    print(score_text(options.labels, options.results))
+    print(score_text(options.labels, options.results, options.repository))

@@ -33,6 +33,13 @@ _ANNOTATIONS = {"type", "type_annotation", "type_arguments", "type_parameters"}
 _ANNOTATED_LANGUAGES = {"python"}
 _BLOCKS = {"block", "statement_block", "class_body"}
 _CLOSING = {")", "]", "}"}
+_WHOLE = {
+    "assert_statement", "assignment", "assignment_expression", "augmented_assignment", "elif_clause",
+    "expression_statement", "if_statement", "keyword_argument", "pair", "return_statement",
+    "variable_declarator", "while_statement",
+}  # fmt: skip
+"""Around a whole part of these, parentheses group nothing: formatters add them to wrap lines."""
+_BARE_PARAMETERS = {"identifier", "required_parameter"}
 
 
 def line_tokens(language: str, text: bytes, wanted: Iterable[int]) -> dict[int, list[Token]]:
@@ -41,7 +48,7 @@ def line_tokens(language: str, text: bytes, wanted: Iterable[int]) -> dict[int, 
     Docstrings and other strings that stand alone as statements count as comments. Python's type
     annotations are told apart from code; TypeScript's are code, since a wrong public type is a
     defect there. Commas before a closing bracket on a later line, and semicolons, are left out:
-    formatters add and remove them. Quotes are normalised.
+    formatters add and remove them, and parentheses that group nothing. Quotes are normalised.
 
     Raises:
         KeyError: no such language.
@@ -101,6 +108,8 @@ class _Collector:
     def _leaf(self, node: "Node") -> None:
         if node.text is None or node.type == ";" or _is_trailing_comma(node):
             return
+        if node.type in {"(", ")"} and _groups_nothing(node):
+            return
         kind = self.marks[0][1] if self.marks else "code"
         if self.annotated and node.type in {":", "->"} and _annotates(node):
             kind = "annotation"
@@ -122,6 +131,22 @@ def _is_bare_string(node: "Node") -> bool:
         "string",
         "concatenated_string",
     }
+
+
+def _groups_nothing(node: "Node") -> bool:
+    """Parentheses around a whole right side or condition, or around one bare arrow parameter."""
+    held = node.parent
+    outer = held.parent if held is not None else None
+    if held is None or outer is None:
+        return False
+    if held.type == "parenthesized_expression":
+        return outer.type in _WHOLE
+    return (
+        held.type == "formal_parameters"
+        and outer.type == "arrow_function"
+        and [child.type for child in held.named_children] in [[kind] for kind in _BARE_PARAMETERS]
+        and held.named_children[0].child_count <= 1
+    )
 
 
 def _is_trailing_comma(node: "Node") -> bool:

@@ -2,12 +2,14 @@
 
 from probe.config.benchmark import Benchmark, Cell, Named
 from probe.config.document import config_markdown, generate, schemas_by_name
+from probe.config.errata import Erratum, read_errata
 from probe.config.inventory import SERIES_PREFIX, Repository, read_inventory
 from probe.config.loader import load_config, load_files, read_models, read_runs
 from probe.config.models import Effort, ModelEntry, Price, Supports
-from probe.config.names import MAX_NAME_LENGTH, NAME_PATTERN
+from probe.config.names import MAX_NAME_LENGTH, NAME_PATTERN, VARIANT_MARK
 from probe.config.runs import AnalyzerRun, AnalyzerTool, LanguageKey, ModelRun, Run, SarifRun
 from probe.config.settings import (
+    ERRATA,
     HEURISTIC,
     BudgetSettings,
     CallSettings,
@@ -22,12 +24,15 @@ from probe.config.settings import (
     Stage,
     Thresholds,
 )
+from probe.config.windows import Inventory, Window
 
 __all__ = [
+    "ERRATA",
     "HEURISTIC",
     "MAX_NAME_LENGTH",
     "NAME_PATTERN",
     "SERIES_PREFIX",
+    "VARIANT_MARK",
     "AnalyzerRun",
     "AnalyzerTool",
     "Benchmark",
@@ -38,6 +43,8 @@ __all__ = [
     "DecisionSettings",
     "DeduplicateSettings",
     "Effort",
+    "Erratum",
+    "Inventory",
     "LanguageKey",
     "MatchingSettings",
     "ModelEntry",
@@ -54,10 +61,12 @@ __all__ = [
     "Stage",
     "Supports",
     "Thresholds",
+    "Window",
     "config_markdown",
     "generate",
     "load_config",
     "load_files",
+    "read_errata",
     "read_inventory",
     "read_models",
     "read_runs",

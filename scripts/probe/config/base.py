@@ -61,7 +61,9 @@ def first_problem(error: ValidationError) -> tuple[KeyPath, str]:
     listed = error.errors(include_url=False)
     problems = [one for one in listed if not any("[" in str(part) for part in one["loc"])] or listed
     details = problems[0]
-    path: KeyPath = tuple(part for part in details["loc"] if not str(part)[:1].isupper())
+    # "[key]" says that it is the key which is wrong; a part in upper case is a choice of a union
+    parts = (part for part in details["loc"] if part != "[key]")
+    path: KeyPath = tuple(part for part in parts if not str(part)[:1].isupper())
     if details["type"] == "unknown_key":
         path = (*path, str(details["ctx"]["key"]))
     elif details["type"] == "union_tag_invalid":

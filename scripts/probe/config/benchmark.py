@@ -5,15 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from probe.config.inventory import Repository
+from probe.config.errata import Erratum
 from probe.config.models import ModelEntry
 from probe.config.names import suggestion
 from probe.config.runs import ModelRun, Run
 from probe.config.settings import HEURISTIC, Settings
+from probe.config.windows import Inventory
 from probe.errors import ConfigError
 
 _TARGET = re.compile(r"^(?:\./)?results/(?P<repo>[^/]+)/(?P<part>[^/]+)(?P<rest>/.*)?$")
 _METRICS = ".metrics.csv"
+AGREEMENT = "reference/agreement.csv"
+"""Below a repository's folder: how its reference set agrees with a labelled truth."""
 _SHARED_FOLDERS = frozenset({"snapshot", "reference"})
 _UNSCORED = frozenset({"licence", "notes", "truth"})
 
@@ -42,12 +45,23 @@ class Benchmark:
 
     settings: Settings
     """The settings of the build."""
-    repositories: Mapping[str, Repository]
-    """All repositories of the inventory, in its order; ``settings.repositories`` are built."""
+    repositories: Inventory
+    """All repositories of the inventory, in its order, and variants of them;
+    ``settings.repositories`` are built."""
     runs: Mapping[str, Run]
     """All runs that are defined, in the file's order; ``settings.runs`` are built."""
     models: Mapping[str, ModelEntry]
     """All models that are defined, in the file's order."""
+    errata: Sequence[Erratum] = ()
+    """All errata, in the file's order."""
+
+    def errata_of(self, repo: str) -> list[dict[str, object]]:
+        """The errata of a repository or variant as a rule's parameter, in the file's order.
+
+        What else stands in the file, line numbers too, is no part of it: an erratum of one
+        repository reruns nothing of another.
+        """
+        return [one.model_dump(mode="json") for one in self.errata if one.repo == repo]
 
     def cells(self) -> list[Cell]:
         """The configured cells, repository by repository; runs without its languages left out."""
@@ -136,14 +150,16 @@ class Benchmark:
         match = _TARGET.match(target)
         if match is None:
             raise ConfigError(f"{target}: expected a file under results/REPOSITORY/")
-        repo, part, inside = match["repo"], match["part"], match["rest"] is not None
-        if repo not in self.repositories:
-            hint = suggestion(repo, self.repositories)
+        repo, part, inside = match["repo"], match["part"], match["rest"]
+        problem = self.repositories.why_not(repo)
+        if problem is not None:
+            raise ConfigError(f"{target}: {problem}")
+        if f"{part}{inside or ''}" == AGREEMENT and not self.repositories[repo].truth:
             raise ConfigError(
-                f"{target}: unknown repository {repo!r}{hint} "
-                f"(repositories are defined in {self.settings.inventory})"
+                f"{target}: nobody labelled the window of {repo!r} (column truth of "
+                f"{self.settings.inventory}), so there is nothing to agree with"
             )
-        run = _run_of(target, part, inside, self.runs)
+        run = _run_of(target, part, inside is not None, self.runs)
         if run is None:
             return Named(repo, None)
         return Named(repo, self._applicable(target, repo, run))

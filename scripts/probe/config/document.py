@@ -9,11 +9,13 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from probe import records
+from probe.config.errata import Erratum
 from probe.config.inventory import LISTS, Repository
 from probe.config.models import ModelEntry
 from probe.config.names import MAX_NAME_LENGTH, NAME_PATTERN
 from probe.config.runs import RUN_KINDS, Run
 from probe.config.settings import Settings
+from probe.config.windows import Window
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 """Dialect of the schemas; Snakemake and editors need it named."""
@@ -25,7 +27,8 @@ _INTRODUCTION = """\
 
 Everything is validated before any job. An unknown key, a wrong type or a name given twice is an
 error that names the file, the line and the nearest known name. Names of repositories, runs and
-models match `{pattern}` and have at most {length} characters.
+models match `{pattern}` and have at most {length} characters; so does the label of a variant,
+`REPOSITORY@LABEL`.
 
 Later files win over earlier ones, key by key (`snakemake --configfile one.yaml two.yaml`), and
 `--config key=value` wins over all. With a `--configfile`, `config/config.yaml` is not read.
@@ -41,6 +44,10 @@ _FILES = {
         "tabs and never quoted; several values in a cell are separated by commas. Empty lines and "
         "lines that start with `#` are skipped. One line is all that a new repository needs."
     ),
+    "errata.tsv": (
+        "Reference bugs that a person withdrew or corrected: a header line, then one decision a row, "
+        "in the form of the inventory. Later rows win. Figures follow without a new call."
+    ),
     "runs.yaml": (
         "The runs: a mapping from names to finder configurations. The key `kind` decides which "
         "other keys there are."
@@ -50,6 +57,10 @@ _FILES = {
         "How to set one up: [models.md](models.md)."
     ),
 }
+
+
+_TABLES = frozenset({Repository, Erratum})
+"""Models of rows, whose cells can be empty."""
 
 
 def generate(root: Path) -> dict[Path, str]:
@@ -66,8 +77,16 @@ def config_markdown() -> str:
     parts = [_INTRODUCTION.format(pattern=NAME_PATTERN, length=MAX_NAME_LENGTH)]
     parts += [f"## config.yaml\n\n{_FILES['config.yaml']}\n", *_sections(Settings, "")]
     parts += [
+        f"### `windows.REPOSITORY@LABEL`\n\n{_summary(Window)}\n",
+        _table("Key", [_row(key, "", Window) for key in Window.model_fields]),
+    ]
+    parts += [
         f"## repositories.tsv\n\n{_FILES['repositories.tsv']}\n",
         _table("Column", [_row(key, "", Repository) for key in Repository.model_fields]),
+    ]
+    parts += [
+        f"## errata.tsv\n\n{_FILES['errata.tsv']}\n",
+        _table("Column", [_row(key, "", Erratum) for key in Erratum.model_fields]),
     ]
     parts.append(f"## runs.yaml\n\n{_FILES['runs.yaml']}\n")
     for kind, model in RUN_KINDS.items():
@@ -84,10 +103,11 @@ def config_markdown() -> str:
 def schemas_by_name() -> dict[str, dict[str, Any]]:
     """JSON Schemas (2020-12) by file name: the configuration files, and every record.
 
-    ``repositories`` describes one row after its lists were split.
+    ``repositories`` and ``errata`` describe one row, the former after its lists were split.
     """
     schemas = {
         "config": Settings.model_json_schema(),
+        "errata": Erratum.model_json_schema(),
         "repositories": Repository.model_json_schema(),
         "runs": _mapping_schema(TypeAdapter(dict[str, Run])),
         "models": _mapping_schema(TypeAdapter(dict[str, ModelEntry])),
@@ -163,7 +183,7 @@ def _row(key: str, prefix: str, model: type[BaseModel]) -> str:
     default = "required" if field.is_required() else f"`{_json(field.default)}`"
     schema = model.model_json_schema()
     kind = _type_words(schema["properties"][key], schema)
-    if model is Repository:
+    if model in _TABLES:
         kind = f"{kind}, separated by commas" if key in LISTS else kind.removesuffix(" or nothing")
         default = "required" if field.is_required() else "empty"
     meaning = " ".join((field.description or "").split()).replace("|", "\\|")

@@ -1,8 +1,4 @@
-"""The inventory of repositories (``repositories.tsv``): one row each, tab-separated, with a header.
-
-Read by hand rather than by a CSV parser: cells are never quoted, and every mistake must be named
-with its line.
-"""
+"""The inventory of repositories (``repositories.tsv``): one row each, tab-separated, with a header."""
 
 import re
 from collections.abc import Mapping
@@ -14,9 +10,9 @@ from pathspec import PathSpec
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from probe.config.base import Section, Texts, dotted, first_problem
-from probe.config.names import RepositoryName, suggestion
+from probe.config.names import RepositoryName
 from probe.config.runs import Languages
-from probe.config.strict_yaml import read_utf8
+from probe.config.tables import read_table
 from probe.errors import ConfigError
 
 SERIES_PREFIX = "series:"
@@ -30,6 +26,30 @@ _OTHER_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:(//|:)")
 _SCP = re.compile(r"^[\w.-]+@[\w.-]+:[^/].*|^[\w.-]+@[\w.-]+:/.*")
 _DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 _COMMIT = re.compile(r"^[0-9a-f]{7,64}$")
+
+
+def commit_or_day(text: str) -> str:
+    """Check an end of a window, and return it in lower case.
+
+    Raises:
+        ValueError: it is neither a commit nor a day of the calendar.
+    """
+    if _DAY.match(text):
+        try:
+            date.fromisoformat(text)
+        except ValueError as error:
+            raise ValueError(f"{text!r} is no day of the calendar") from error
+        return text
+    if not _COMMIT.match(text.lower()):
+        raise ValueError(
+            f"found {text!r}, expected a commit (7 to 64 hexadecimal digits) or a date (YYYY-MM-DD)"
+        )
+    return text.lower()
+
+
+def runs_backwards(t0: str, t1: str) -> bool:
+    """Whether both ends are days, and the second is not after the first; commits only git knows."""
+    return bool(_DAY.match(t0) and _DAY.match(t1)) and t1 <= t0
 
 
 class Repository(Section):
@@ -90,21 +110,7 @@ class Repository(Section):
             raise ValueError(f"{branch!r} is no branch name")
         return branch
 
-    @field_validator("t0", "t1")
-    @classmethod
-    def _commit_or_day(cls, text: str) -> str:
-        if _DAY.match(text):
-            try:
-                date.fromisoformat(text)
-            except ValueError as error:
-                raise ValueError(f"{text!r} is no day of the calendar") from error
-            return text
-        if not _COMMIT.match(text.lower()):
-            raise ValueError(
-                f"found {text!r}, expected a commit (7 to 64 hexadecimal digits) "
-                "or a date (YYYY-MM-DD)"
-            )
-        return text.lower()
+    _ends_are_known = field_validator("t0", "t1")(commit_or_day)
 
     @field_validator("source", "tests", "exclude")
     @classmethod
@@ -115,7 +121,7 @@ class Repository(Section):
 
     @model_validator(mode="after")
     def _window_runs_forward(self) -> Self:
-        if _DAY.match(self.t0) and _DAY.match(self.t1) and self.t1 <= self.t0:
+        if runs_backwards(self.t0, self.t1):
             raise ValueError(f"t1 ({self.t1}) must come after t0 ({self.t0})")
         return self
 
@@ -123,32 +129,18 @@ class Repository(Section):
 def read_inventory(path: Path, shown: str) -> dict[str, Repository]:
     """All repositories of the inventory by name, in the file's order.
 
-    Empty lines and lines that start with ``#`` are skipped; cells are stripped; cells missing at
-    the end of a row are empty. A byte-order mark and Windows line ends do no harm.
-
     Args:
-        path: the file.
+        path: the file; see :func:`probe.config.tables.read_table`.
         shown: how messages name it.
 
     Raises:
-        ConfigError: the file is missing, empty or not UTF-8; a column is unknown, missing or given
-            twice; a row has too many cells, a bad value, or a name that another row has.
+        ConfigError: the table cannot be read, or a row has a bad value or a name that another row
+            has.
     """
-    rows = [
-        (number, [cell.strip() for cell in line.split("\t")])
-        for number, line in enumerate(read_utf8(path, shown).split("\n"), 1)
-        if line.strip() and not line.startswith("#")
-    ]
-    if not rows:
-        raise ConfigError(
-            f"{shown}: is empty; expected a header line with the columns "
-            f"{', '.join(Repository.model_fields)}"
-        )
-    header = _header(rows[0], shown)
     repositories: dict[str, Repository] = {}
     lines: dict[str, int] = {}
-    for number, cells in rows[1:]:
-        row = _row(header, cells, f"{shown}:{number}")
+    for number, cells in read_table(path, shown, Repository):
+        row = _row(cells, f"{shown}:{number}")
         if row.name in lines:
             raise ConfigError(
                 f"{shown}:{number}: name: {row.name!r} is already in line {lines[row.name]}; "
@@ -159,40 +151,13 @@ def read_inventory(path: Path, shown: str) -> dict[str, Repository]:
     return repositories
 
 
-def _header(row: tuple[int, list[str]], shown: str) -> list[str]:
-    number, columns = row
-    known = Repository.model_fields
-    for place, column in enumerate(columns):
-        if column not in known:
-            hint = suggestion(column, known)
-            raise ConfigError(f"{shown}:{number}: unknown column {column!r}{hint}")
-        if column in columns[:place]:
-            raise ConfigError(f"{shown}:{number}: column {column!r} is given twice")
-    for column, field in known.items():
-        if field.is_required() and column not in columns:
-            raise ConfigError(f"{shown}:{number}: column {column!r} is missing")
-    return columns
-
-
-def _row(header: list[str], cells: list[str], where: str) -> Repository:
-    if len(cells) > len(header):
-        raise ConfigError(
-            f"{where}: {len(cells)} cells in {len(header)} columns; cells are separated by single "
-            "tabs and cannot hold one"
-        )
-    padded = cells + [""] * (len(header) - len(cells))
+def _row(cells: Mapping[str, str], where: str) -> Repository:
+    values = {column: _split(cell) if column in LISTS else cell for column, cell in cells.items()}
     try:
-        return Repository.model_validate(_values(dict(zip(header, padded, strict=True))))
+        return Repository.model_validate(values)
     except ValidationError as error:
         path, problem = first_problem(error)
         raise ConfigError(f"{where}: {dotted(path[:1]) or 'row'}: {problem}") from error
-
-
-def _values(cells: Mapping[str, str]) -> dict[str, str | tuple[str, ...]]:
-    """The cells that are not empty, lists split at their commas."""
-    return {
-        column: _split(cell) if column in LISTS else cell for column, cell in cells.items() if cell
-    }
 
 
 def _split(cell: str) -> tuple[str, ...]:

@@ -10,12 +10,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from probe.config.base import KeyPath, dotted, first_problem
 from probe.config.benchmark import Benchmark
+from probe.config.errata import Erratum, read_errata
 from probe.config.inventory import read_inventory
 from probe.config.models import ModelEntry
 from probe.config.names import ModelName, RunName, suggestion
 from probe.config.runs import RUN_ADAPTER, RUN_KINDS, ModelRun, Run
-from probe.config.settings import HEURISTIC, Settings
+from probe.config.settings import ERRATA, HEURISTIC, Settings
 from probe.config.strict_yaml import YamlFile, read_yaml
+from probe.config.windows import Inventory
 from probe.errors import ConfigError
 
 T = TypeVar("T")
@@ -42,14 +44,15 @@ def load_config(
     )
     settings = _validate_settings(_typed(config, origin), origin)
     runs = read_runs(root / settings.runs_file, settings.runs_file)
-    repositories = read_inventory(root / settings.inventory, settings.inventory)
+    repositories = _read_repositories(root, settings, origin)
     models = read_models(root / settings.models_file, settings.models_file)
-    _check_names(origin, "repositories", settings.repositories, repositories, settings.inventory)
-    _check_names(origin, "runs", settings.runs, runs, settings.runs_file)
+    _check_repositories(origin, settings, repositories)
+    _check_runs(origin, settings, runs)
     _check_restrictions(root, settings, runs, repositories)
     _check_engines(origin, settings, models)
     _check_run_models(root, settings, runs, models)
-    return Benchmark(settings, repositories, runs, models)
+    errata = _read_errata(root, settings, repositories, origin)
+    return Benchmark(settings, repositories, runs, models, errata)
 
 
 def load_files(files: Sequence[Path], root: Path) -> Benchmark:
@@ -171,38 +174,62 @@ def _validate_settings(config: Mapping[str, Any], origin: _Origin) -> Settings:
         raise ConfigError(f"{origin.where(path)}: {prefix}{problem}") from error
 
 
-def _check_names(
-    origin: _Origin, key: str, names: Sequence[str], known: Mapping[str, object], defined_in: str
-) -> None:
-    for place, name in enumerate(names):
-        if name not in known:
-            path: KeyPath = (key, place)
+def _read_repositories(root: Path, settings: Settings, origin: _Origin) -> Inventory:
+    rows = read_inventory(root / settings.inventory, settings.inventory)
+    repositories = Inventory(rows, settings.windows, settings.inventory)
+    for name in settings.windows:
+        problem = repositories.why_not(name)
+        if problem is not None:
+            path: KeyPath = ("windows", name)
+            raise ConfigError(f"{origin.where(path)}: {dotted(path)}: {problem}")
+    return repositories
+
+
+def _read_errata(
+    root: Path, settings: Settings, repositories: Inventory, origin: _Origin
+) -> tuple[Erratum, ...]:
+    path = root / settings.errata
+    if not path.exists():
+        if settings.errata == ERRATA:
+            return ()
+        raise ConfigError(
+            f"{origin.where(('errata',))}: errata: no file {settings.errata!r}; correct the path, "
+            "or leave the key out"
+        )
+    return read_errata(path, settings.errata, repositories)
+
+
+def _check_repositories(origin: _Origin, settings: Settings, repositories: Inventory) -> None:
+    for place, name in enumerate(settings.repositories):
+        problem = repositories.why_not(name)
+        if problem is not None:
+            path: KeyPath = ("repositories", place)
+            raise ConfigError(f"{origin.where(path)}: {dotted(path)}: {problem}")
+
+
+def _check_runs(origin: _Origin, settings: Settings, runs: Mapping[str, Run]) -> None:
+    for place, name in enumerate(settings.runs):
+        if name not in runs:
+            path: KeyPath = ("runs", place)
             raise ConfigError(
-                f"{origin.where(path)}: {dotted(path)}: unknown {_singular(key)} {name!r}"
-                f"{suggestion(name, known)} ({key} are defined in {defined_in})"
+                f"{origin.where(path)}: {dotted(path)}: unknown run {name!r}"
+                f"{suggestion(name, runs)} (runs are defined in {settings.runs_file})"
             )
-
-
-def _singular(key: str) -> str:
-    return {"repositories": "repository", "runs": "run"}[key]
 
 
 def _check_restrictions(
     root: Path,
     settings: Settings,
     runs: Mapping[str, Run],
-    repositories: Mapping[str, object],
+    repositories: Inventory,
 ) -> None:
     for run, entry in runs.items():
         for place, repo in enumerate(entry.repositories):
-            if repo not in repositories:
+            problem = repositories.why_not(repo)
+            if problem is not None:
                 path: KeyPath = (run, "repositories", place)
                 file = read_yaml(root / settings.runs_file, settings.runs_file)
-                raise ConfigError(
-                    f"{file.where(path)}: {dotted(path)}: unknown repository {repo!r}"
-                    f"{suggestion(repo, repositories)} (repositories are defined in "
-                    f"{settings.inventory})"
-                )
+                raise ConfigError(f"{file.where(path)}: {dotted(path)}: {problem}")
 
 
 def _check_engines(origin: _Origin, settings: Settings, models: Mapping[str, ModelEntry]) -> None:

@@ -14,6 +14,9 @@ from pydantic import AfterValidator, Field
 NAME_PATTERN = r"[a-z0-9][a-z0-9_-]*"
 """A repository's or a run's name, unanchored: also the workflow's wildcard constraint."""
 
+VARIANT_MARK = "@"
+"""Stands between a repository's name and the label of one of its variants; in no other name."""
+
 MAX_NAME_LENGTH = 60
 """Longest name: file systems allow 255 bytes for one part of a path, and the names are combined."""
 
@@ -45,6 +48,20 @@ def _repository_name(name: str) -> str:
     return _checked(name, RESERVED_REPOSITORIES)
 
 
+def _variant_name(name: str) -> str:
+    base, mark, label = name.partition(VARIANT_MARK)
+    if not mark:
+        raise ValueError(
+            f"{name!r} names no variant; expected REPOSITORY{VARIANT_MARK}LABEL, "
+            f"for example {name}{VARIANT_MARK}2025-07"
+        )
+    return f"{_repository_name(base)}{mark}{_checked(label, frozenset())}"
+
+
+def _snapshot_name(name: str) -> str:
+    return _variant_name(name) if VARIANT_MARK in name else _repository_name(name)
+
+
 def _run_name(name: str) -> str:
     return _checked(name, RESERVED_RUNS)
 
@@ -59,6 +76,19 @@ RepositoryName = Annotated[
     str, AfterValidator(_repository_name), Field(json_schema_extra=_SCHEMA_PATTERN)
 ]
 """Key of a repository in the inventory; a folder under ``results/``."""
+
+_VARIANT_SCHEMA = {"pattern": f"^{NAME_PATTERN}{VARIANT_MARK}{NAME_PATTERN}$"}
+_SNAPSHOT_SCHEMA = {"pattern": f"^{NAME_PATTERN}({VARIANT_MARK}{NAME_PATTERN})?$"}
+
+VariantName = Annotated[
+    str, AfterValidator(_variant_name), Field(json_schema_extra=_VARIANT_SCHEMA)
+]
+"""Key of a variant, ``REPOSITORY@LABEL``: the same repository with another window."""
+
+SnapshotName = Annotated[
+    str, AfterValidator(_snapshot_name), Field(json_schema_extra=_SNAPSHOT_SCHEMA)
+]
+"""What is benchmarked: a repository of the inventory, or a variant of one."""
 
 RunName = Annotated[str, AfterValidator(_run_name), Field(json_schema_extra=_SCHEMA_PATTERN)]
 """Key of a run in ``runs.yaml``; a folder and a file under ``results/{repo}/``."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, field_validator
 
 from probe.config.base import Section, Texts
-from probe.config.names import RepositoryName
+from probe.config.names import SnapshotName
 
 LanguageKey = Literal["python", "javascript", "typescript"]
 """Languages that PROBE audits; ``.tsx`` files belong to TypeScript."""
@@ -23,8 +23,10 @@ AnalyzerTool = Literal["ruff", "pylint", "pyrefly", "oxlint"]
 class _BaseRun(Section):
     """What every kind of run has."""
 
-    repositories: Annotated[tuple[RepositoryName, ...], Field(strict=False, exclude=True)] = ()
-    """Repositories that the run is for; empty for all that have one of its languages."""
+    repositories: Annotated[tuple[SnapshotName, ...], Field(strict=False, exclude=True)] = ()
+    """Repositories, or variants of them, that the run is for; empty for all that have one of its
+    languages. A repository does not stand for its variants: a report on one snapshot is none on
+    another."""
 
 
 class AnalyzerRun(_BaseRun):

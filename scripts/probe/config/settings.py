@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field, field_validator
 
 from probe.config.base import Fraction, Section
-from probe.config.names import RepositoryName, RunName
+from probe.config.names import RunName, SnapshotName, VariantName
+from probe.config.windows import Window
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -17,6 +18,10 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 
 HEURISTIC = "heuristic"
 """The engine that needs no model."""
+
+
+ERRATA = "config/errata.tsv"
+"""Where errata stand by default."""
 
 
 class Stage(Section):
@@ -197,16 +202,22 @@ class CallSettings(Section):
 class Settings(Section):
     """One build: which repositories and runs, and how each stage works."""
 
-    repositories: Annotated[tuple[RepositoryName, ...], Field(strict=False, min_length=1)]
-    """Repositories that are built by default: keys of the inventory."""
+    repositories: Annotated[tuple[SnapshotName, ...], Field(strict=False, min_length=1)]
+    """Repositories that are built by default: keys of the inventory, or variants of them,
+    `sqlglot@2025-07`: the same row with a window of its own, and with results of its own."""
     runs: Annotated[tuple[RunName, ...], Field(strict=False, min_length=1)]
     """Runs that are scored by default, on every repository that has a language of theirs."""
     inventory: str = Field(default="config/repositories.tsv", min_length=1)
     """The inventory of repositories; a path relative to the workflow's root."""
     runs_file: str = Field(default="config/runs.yaml", min_length=1)
     """The definitions of the runs; a path relative to the workflow's root."""
-    errata: str = Field(default="config/errata.tsv", min_length=1)
-    """Withdrawn and corrected reference bugs; a path relative to the workflow's root."""
+    windows: dict[VariantName, Window] = Field(default={})
+    """Windows of variants, `sqlglot@2025-07: {t0: 2025-07-01, t1: 2026-01-01}`. Only what a label
+    does not say must stand here: a month or a day as a label is T0 itself, and T1 is that of the
+    inventory's row."""
+    errata: str = Field(default=ERRATA, min_length=1)
+    """Withdrawn and corrected reference bugs; a path relative to the workflow's root. The default
+    file may be missing."""
     models_file: str = Field(default="config/models.yaml", min_length=1)
     """The definitions of the models; a path relative to the workflow's root."""
     snapshot: SnapshotSettings = SnapshotSettings()

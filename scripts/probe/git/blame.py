@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,6 +38,7 @@ def blame(
     *,
     boundary: str,
     ranges: Sequence[tuple[int, int]] | None = None,
+    ignored: Collection[str] = (),
 ) -> list[BlamedLine]:
     """Blame lines of ``path`` in ``rev``, looking back no further than ``boundary``.
 
@@ -53,6 +54,8 @@ def blame(
             boundary, and where the boundary no longer has it, keeps the fork as its commit and is
             no boundary line.
         ranges: first and last line of each range, 1-based and inclusive; all lines by default.
+        ignored: full object names of commits to look through: a line that one of them changed
+            goes to who wrote it before, where git finds out.
 
     Returns:
         One entry a line, sorted by line, each line once.
@@ -63,6 +66,7 @@ def blame(
     if ranges is not None and not ranges:
         return []
     chosen = [f"-L{first},{last}" for first, last in ranges or ()]
+    chosen += [f"--ignore-rev={sha}" for sha in sorted(ignored)]
     failure: GitError | None = None
     for name in encode_candidates(path):
         for detection in _DETECTION:

@@ -38,5 +38,12 @@ class CommitDiff:
 
     sha: str
     files: tuple[FileDiff, ...]
-    missing: bool = False
-    """A blob of it is not in the mirror: ``files`` lists paths without hunks."""
+    problem: str = ""
+    """What could not be read, and why; those files are listed without hunks."""
+    listed: bool = True
+    """False: a tree is missing, so not even the changed paths are known."""
+
+    @property
+    def missing(self) -> bool:
+        """Something of it could not be read."""
+        return bool(self.problem)

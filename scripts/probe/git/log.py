@@ -1,8 +1,9 @@
 """Streams commits and their diffs out of a mirror: a few git processes for any number of commits.
 
-A mirror may lack blobs (its source was a partial clone). git dies at the first one it needs; the
-commit is then read again without the paths that are missing, marked, and the stream goes on after
-it. A list that ends early is an error, never a shorter list.
+A mirror may lack blobs (its source was a partial clone), and git may fail in other ways. It dies at
+the first object that it needs; the commit is then read again as far as it can be, marked with
+what is missing, and the stream goes on after it. A list that ends early is an error, never a
+shorter list.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -15,13 +16,10 @@ from probe.errors import GitError
 from probe.git.damage import read_damaged
 from probe.git.diff import CommitDiff, FileDiff
 from probe.git.patch import HEADER_FORMAT, Block, RawEntry, Section, marked, read_blocks
-from probe.git.process import available_processors, stream_git
+from probe.git.process import RENAME_LIMIT, available_processors, stream_git
 from probe.git.times import commit_time
 from probe.git.window import Member, window_members
 from probe.records import Commit, FileChange
-
-RENAME_LIMIT = 1000
-"""git compares contents for renames while additions x deletions stay within this squared."""
 
 MAX_FILE_LINES = 20_000
 """A file's hunks beyond this many changed lines are counted, not kept."""
@@ -64,8 +62,8 @@ def iter_window(mirror: Path, t0: str, t1: str) -> Iterator[Commit]:
     members = window_members(mirror, t0, t1)
     # Not --numstat: git aligns equal lines otherwise there, and its counts differ from the hunks'.
     blocks = _read(mirror, [member.sha for member in members], _PATCH, 0)
-    for position, (member, (block, damaged)) in enumerate(zip(members, blocks, strict=True)):
-        yield _commit(block, position, member, damaged)
+    for position, (member, (block, problem)) in enumerate(zip(members, blocks, strict=True)):
+        yield _commit(block, position, member, problem)
 
 
 def iter_diffs(
@@ -87,8 +85,8 @@ def iter_diffs(
         GitError: a commit is unknown, or git failed otherwise than by a missing blob.
     """
     options = (*_PATCH, f"--diff-algorithm={algorithm}")
-    for block, damaged in _read(mirror, list(shas), options, max_file_lines):
-        yield _commit_diff(block, damaged)
+    for block, problem in _read(mirror, list(shas), options, max_file_lines):
+        yield _commit_diff(block, problem)
 
 
 def iter_history(
@@ -103,10 +101,10 @@ def iter_history(
     members = window_members(mirror, t0, t1)
     options = (*_PATCH, f"--diff-algorithm={algorithm}")
     blocks = _read(mirror, [member.sha for member in members], options, max_file_lines)
-    for position, (member, (block, damaged)) in enumerate(zip(members, blocks, strict=True)):
-        diff = _commit_diff(block, damaged)
+    for position, (member, (block, problem)) in enumerate(zip(members, blocks, strict=True)):
+        diff = _commit_diff(block, problem)
         changes = tuple(file.change for file in diff.files)
-        yield _commit(block, position, member, damaged, changes), diff
+        yield _commit(block, position, member, problem, changes), diff
 
 
 def diff_between(
@@ -120,15 +118,23 @@ def diff_between(
         new: full object name; the result's ``sha``.
         max_file_lines: see :func:`iter_diffs`.
     """
+    return next(iter_diffs_between(mirror, [(old, new)], max_file_lines=max_file_lines))
+
+
+def iter_diffs_between(
+    mirror: Path, pairs: Iterable[tuple[str, str]], *, max_file_lines: int = MAX_FILE_LINES
+) -> Iterator[CommitDiff]:
+    """Yield :func:`diff_between` of each pair (old, new), in the order given."""
     # git takes further names on a commit's line as its parents.
-    block, damaged = next(_read(mirror, [f"{new} {old}"], _PATCH, max_file_lines))
-    return _commit_diff(block, damaged)
+    requests = [f"{new} {old}" for old, new in pairs]
+    for block, problem in _read(mirror, requests, _PATCH, max_file_lines):
+        yield _commit_diff(block, problem)
 
 
 def _read(
     mirror: Path, requests: list[str], options: tuple[str, ...], limit: int
-) -> Iterator[tuple[Block, bool]]:
-    """Yield a block for each commit and whether something of it is missing, in order.
+) -> Iterator[tuple[Block, str]]:
+    """Yield a block for each commit and what of it could not be read, in order.
 
     A request is a commit, or a commit and the one to compare it with instead of its parent. Runs
     of requests go to a few git processes in turn; each works ahead until its pipe is full.
@@ -151,7 +157,7 @@ def _read(
 
 def _read_lane(
     mirror: Path, requests: list[str], options: tuple[str, ...], limit: int
-) -> Generator[tuple[Block, bool], None, None]:
+) -> Generator[tuple[Block, str], None, None]:
     """Read the requests by one git process, and by a new one after each commit that it dies in."""
     done = 0
     while done < len(requests):
@@ -163,11 +169,11 @@ def _read_lane(
                     if not requests[done].startswith(block.sha):
                         raise GitError(f"git diff-tree: got {block.sha}, not {requests[done]}")
                     done += 1
-                    yield block, False
+                    yield block, ""
         except GitError as error:
             if done == len(requests):
                 raise
-            yield read_damaged(mirror, requests[done], _DIFF, options, limit, error), True
+            yield read_damaged(mirror, requests[done], _DIFF, options, limit, error)
             done += 1
         else:
             if done < len(requests):
@@ -178,7 +184,7 @@ def _commit(
     block: Block,
     position: int,
     member: Member,
-    damaged: bool,
+    problem: str,
     changes: tuple[FileChange, ...] | None = None,
 ) -> Commit:
     sha, parents, author_time, committer_time, subject, body = block.header
@@ -196,17 +202,18 @@ def _commit(
         subject=subject.decode("utf-8", errors="replace"),
         body=body.decode("utf-8", errors="replace").strip("\n"),
         files=changes,
-        truncated=damaged,
+        truncated=bool(problem),
+        unread=problem,
         renames_limited=added * deleted > RENAME_LIMIT**2,
     )
 
 
-def _commit_diff(block: Block, damaged: bool) -> CommitDiff:
+def _commit_diff(block: Block, problem: str) -> CommitDiff:
     files = tuple(
         FileDiff(change, () if change.submodule else tuple(section.hunks), section.cut)
         for change, section in zip(_changes(block), block.sections, strict=True)
     )
-    return CommitDiff(block.sha, files, damaged)
+    return CommitDiff(block.sha, files, problem, block.listed)
 
 
 def _changes(block: Block) -> Iterator[FileChange]:

@@ -8,11 +8,12 @@ all pins of a row is not fetched again, with or without a network.
 import fcntl
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from probe.errors import GitError
+from probe.git.borrow import borrow, give_back
 from probe.git.partial import copy_partial, count_missing
 from probe.git.process import run_git
 from probe.git.revisions import Line, check_range, read_line, resolve
@@ -59,7 +60,14 @@ class _Pins:
 
 
 def fetch_mirror(
-    url: str, mirror: Path, *, t0: str, t1: str, branch: str | None = None, repo: str
+    url: str,
+    mirror: Path,
+    *,
+    t0: str,
+    t1: str,
+    branch: str | None = None,
+    repo: str,
+    neighbours: Sequence[Path] = (),
 ) -> History:
     """Bring the history up to T1 into ``mirror`` and pin both ends.
 
@@ -74,6 +82,8 @@ def fetch_mirror(
         t1: the window's end, in the same form.
         branch: the default branch; None for the one that the source's HEAD names.
         repo: the repository's key in the inventory, for messages.
+        neighbours: mirrors that may be of the same source; a new mirror takes from them what they
+            have, and only the rest from a remote source.
 
     Raises:
         GitError: one line naming the repository, what was found, and what to do.
@@ -82,7 +92,8 @@ def fetch_mirror(
         pins = _Pins(mirror, url, branch)
         name, first, last = pins.branch(), pins.commit(t0), pins.commit(t1)
         if name is None or first is None or last is None:
-            line = _fetch(open_source(url, repo), mirror, branch)
+            lenders = (one for one in neighbours if _lends(one, url, branch))
+            line = _fetch(open_source(url, repo), mirror, branch, lenders)
             name = line.branch
             first = first or resolve(line, "T0", t0)
             last = last or resolve(line, "T1", t1)
@@ -131,13 +142,20 @@ def check_local(url: str, t0: str, t1: str, branch: str | None, repo: str) -> No
     check_range(line, resolve(line, "T0", t0), resolve(line, "T1", t1))
 
 
-def _fetch(source: Source, mirror: Path, branch: str | None) -> Line:
+def _lends(mirror: Path, url: str, branch: str | None) -> bool:
+    """Whether a mirror is of this source, and whole."""
+    return _Pins(mirror, url, branch).branch() is not None and not _is_partial(mirror)
+
+
+def _fetch(source: Source, mirror: Path, branch: str | None, lenders: Iterable[Path]) -> Line:
     name, tip = default_branch(source, branch)
     if not (mirror / "HEAD").is_file():
         kind = "sha256" if len(tip) == 64 else "sha1"
         run_git(
             None, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(mirror)
         )
+        if source.git_dir is None:
+            borrow(mirror, name, lenders)
     run_git(mirror, "update-ref", "-d", _INCOMING)
     try:
         run_git(
@@ -170,6 +188,7 @@ def _publish(source: Source, mirror: Path, name: str) -> Line:
         raise shallow_problem(source)
     run_git(mirror, "update-ref", f"refs/heads/{name}", incoming)
     run_git(mirror, "update-ref", "-d", _INCOMING)
+    give_back(mirror)
     # Blame asks for each commit whether it touched one path; the graph answers without trees.
     run_git(mirror, "commit-graph", "write", "--reachable", "--changed-paths")
     return read_line(source.repo, mirror, name, incoming)

@@ -9,7 +9,7 @@ from typing import Literal, Self, cast
 
 from probe.errors import GitError
 from probe.git.names import decode_path, encode_candidates
-from probe.git.process import git_command, git_environment, run_git
+from probe.git.process import EMPTY_TREE, git_command, git_environment, run_git
 
 _FOUND = re.compile(rb"[0-9a-f]{40,64} (blob|tree|commit|tag) ([0-9]+)\n")
 EntryType = Literal["blob", "commit"]
@@ -51,21 +51,29 @@ def list_tree(mirror: Path, rev: str) -> list[TreeEntry]:
 
 
 class ObjectReader:
-    """Reads blobs by name or by path; a context manager over one ``git cat-file --batch``."""
+    """Reads blobs by name or by path; a context manager over one ``git cat-file --batch``.
+
+    Where git dies over an object it is started again, and the object counts as unreadable.
+    """
 
     def __init__(self, mirror: Path) -> None:
         self._mirror = mirror
         self._process: subprocess.Popen[bytes] | None = None
+        self.failures: list[str] = []
+        """Objects over which git died."""
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
+        self._process = self._start()
+        return self
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             git_command(self._mirror, "cat-file", "--batch"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=git_environment(),
         )
-        return self
 
     def __exit__(
         self,
@@ -80,8 +88,8 @@ class ObjectReader:
     def read(self, rev: str, path: str) -> bytes | None:
         """Content of the file ``path`` in the commit ``rev``.
 
-        None where there is no such file, where it is a folder or a submodule, and where the
-        mirror lacks the blob. For a symbolic link the content is its target.
+        None where there is no such file, where it is a folder or a submodule, where the mirror
+        lacks the blob, and where git dies over it. For a symbolic link the content is its target.
         """
         if "\n" in path:  # the protocol has a name a line
             found = [entry.sha for entry in list_tree(self._mirror, rev) if entry.path == path]
@@ -97,6 +105,19 @@ class ObjectReader:
         return self._ask(sha.encode())
 
     def _ask(self, name: bytes) -> bytes | None:
+        try:
+            return self._answer(name)
+        except GitError as error:
+            if self._process is None:
+                raise
+            self._process.kill()
+            self._process.communicate()
+            self._process = self._start()
+            self._answer(EMPTY_TREE.encode())  # known everywhere: what fails here is no object
+            self.failures.append(str(error))
+            return None
+
+    def _answer(self, name: bytes) -> bytes | None:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise GitError("ObjectReader: use it in a with statement")

@@ -18,6 +18,9 @@ HEADER_FORMAT = "%H%x00%P%x00%at%x00%ct%x00%s%x00%b%x00"
 COMMIT_FACTOR = 25
 """A commit may hold this many times the lines that one file may hold."""
 
+LINE_BYTES = 200
+"""… and a file or commit this many bytes for each line that it may hold: lines can be long."""
+
 _HEADER_FIELDS = 6
 _GITLINK = b"160000"
 
@@ -68,6 +71,8 @@ class Block:
     header: list[bytes]
     entries: list[RawEntry] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
+    listed: bool = True
+    """False: git could not even list the changed paths."""
 
     @property
     def sha(self) -> str:
@@ -113,15 +118,14 @@ def read_blocks(
 def _read_block(line: bytes, lines: Iterator[bytes], limit: int) -> tuple[Block, list[Section]]:
     block = Block(_read_header(line, lines))
     sections: list[Section] = []
-    room = limit * COMMIT_FACTOR
+    room = _Room(limit * COMMIT_FACTOR)
     line = _next(lines)
     while not line.startswith(b"= "):
         if line.startswith(b":"):
             block.entries.append(parse_raw(line))
             line = _next(lines)
         elif line.startswith(b"diff --git "):
-            section, line = _read_section(lines, min(limit, room))
-            room -= sum(len(hunk.removed) + len(hunk.added) for hunk in section.hunks)
+            section, line = _read_section(lines, _Room(limit), room)
             sections.append(section)
         else:
             if line != b"\n":
@@ -155,21 +159,42 @@ def parse_raw(line: bytes) -> RawEntry:
     return RawEntry(letter[:1].decode(), old_mode, new_mode, old_blob, new_blob, path, old_path)
 
 
-def _read_section(lines: Iterator[bytes], limit: int) -> tuple[Section, bytes]:
+class _Room:
+    """How much may still be kept of a file or of a commit."""
+
+    def __init__(self, lines: int) -> None:
+        self._lines = lines
+        self._bytes = lines * LINE_BYTES
+
+    def holds(self, lines: int) -> bool:
+        """Whether so many lines still fit; bytes are known when they are read."""
+        return lines <= self._lines and self._bytes > 0
+
+    def fill(self, lines: int, size: int) -> bool:
+        """Take up room; False when it was too little."""
+        self._lines -= lines
+        self._bytes -= size
+        return self._bytes >= 0
+
+
+def _read_section(lines: Iterator[bytes], *rooms: _Room) -> tuple[Section, bytes]:
     section = Section()
-    kept = 0
     while True:
         line = _next(lines)
         if line.startswith(b"@@ "):
             old_start, old_count, new_start, new_count, title = _hunk_header(line)
             section.deleted += old_count
             section.added += new_count
-            section.cut = section.cut or kept + old_count + new_count > limit
+            count = old_count + new_count
+            section.cut = section.cut or not all(room.holds(count) for room in rooms)
             if section.cut:
                 _skip_hunk(lines, old_count, new_count)
                 continue
-            kept += old_count + new_count
-            removed, added = _read_hunk(lines, old_count, new_count)
+            removed, added, size = _read_hunk(lines, old_count, new_count)
+            fits = [room.fill(count, size) for room in rooms]
+            if not all(fits):
+                section.cut = True
+                continue
             section.hunks.append(
                 Hunk(old_start, old_count, new_start, new_count, removed, added, title)
             )
@@ -197,12 +222,14 @@ def _range(word: bytes) -> tuple[int, int]:
 
 def _read_hunk(
     lines: Iterator[bytes], old_count: int, new_count: int
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    removed = _side(b"".join(islice(lines, old_count)), b"-", old_count)
+) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """Both sides of a hunk, and their size in bytes."""
+    old = b"".join(islice(lines, old_count))
+    removed = _side(old, b"-", old_count)
     if not new_count:
-        return removed, ()
-    first = _first_added(lines)
-    return removed, _side(first + b"".join(islice(lines, new_count - 1)), b"+", new_count)
+        return removed, (), len(old)
+    new = _first_added(lines) + b"".join(islice(lines, new_count - 1))
+    return removed, _side(new, b"+", new_count), len(old) + len(new)
 
 
 def _skip_hunk(lines: Iterator[bytes], old_count: int, new_count: int) -> None:

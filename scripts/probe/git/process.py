@@ -19,6 +19,9 @@ from probe.errors import GitError
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
+RENAME_LIMIT = 1000
+"""git compares contents for renames while additions x deletions stay within this squared."""
+
 _PIPE_BYTES = 1 << 20
 _KEPT = ("GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO")
 _FIXED = {
@@ -37,13 +40,15 @@ _ISOLATED = {
 }
 # Newer versions of git read the attributes of a bare repository from its HEAD (attr.tree), which
 # would let a branch that moved decide what counts as binary. Blobs above the threshold count as
-# binary instead of being diffed in memory.
+# binary instead of being diffed in memory. The limit on renames holds for every diff; blame reads no
+# such setting and has git's own (1,000; 400 before git 2.34).
 _OPTIONS = (
     f"-c attr.tree={EMPTY_TREE}",
     f"-c core.attributesFile={os.devnull}",
     "-c core.quotePath=true",
     "-c core.bigFileThreshold=32m",
     "-c core.fsmonitor=false",
+    f"-c diff.renameLimit={RENAME_LIMIT}",
     "-c gc.auto=0",
 )
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from probe.records import Judgement, Pair
+from probe.records import Bug, Judgement, Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,15 @@ class Match:
 
 CROWD = 2
 """So many bugs one finding can plausibly name."""
+
+
+def of_bugs(judgements: Iterable[Judgement], bugs: Iterable[Bug]) -> list[Judgement]:
+    """Judgements of pairs with these bugs.
+
+    Pairs are made of the bugs before the errata: those with a withdrawn bug are ignored.
+    """
+    known = {bug.id for bug in bugs}
+    return [judgement for judgement in judgements if judgement.right in known]
 
 
 def list_matches(pairs: Iterable[Pair], judgements: Iterable[Judgement]) -> list[Match]:

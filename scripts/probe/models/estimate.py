@@ -13,6 +13,9 @@ and *g* tokens more a turn (the answer, and what its commands print), *T* turns 
 them *P + g·(T−1)* are new. The low and the expected case read the rest from the provider's cache;
 the high case finds nothing there, and new input costs what it costs in one turn. That old output
 is dropped once the window is full, which spoils the provider's cache, is left to the high case.
+
+**How many.** Items whose inputs are there are counted. The others are a spread too, made of assumed
+shares of what is there; the ends of a product are the products of the ends.
 """
 
 import math
@@ -37,6 +40,16 @@ class Spread(NamedTuple):
     expected: float
     high: float
 
+    def times(self, other: "Spread") -> "Spread":
+        """The product, end by end."""
+        low, expected, high = (mine * theirs for mine, theirs in zip(self, other, strict=True))
+        return Spread(low, expected, high)
+
+    def plus(self, other: "Spread") -> "Spread":
+        """The sum, end by end."""
+        low, expected, high = (mine + theirs for mine, theirs in zip(self, other, strict=True))
+        return Spread(low, expected, high)
+
     def __str__(self) -> str:
         """``100/300/1000``; one number where all three are the same."""
         ends = [f"{value:g}" for value in self]
@@ -60,7 +73,7 @@ class PlannedCalls:
     model: Model
     """Whom they would ask."""
     calls: int
-    """Items, or passes of an agent, that are not recorded yet."""
+    """Items, or passes of an agent, that are not recorded yet; expected ones where ``items``."""
     recorded: int
     """Items whose answer is in the cache already: they cost nothing."""
     output: Spread
@@ -73,6 +86,15 @@ class PlannedCalls:
     """Calls of one item: more than one for an agent."""
     added: Spread = NOTHING
     """Tokens that a turn adds beside its answer: what commands print."""
+    items: Spread | None = None
+    """Items that are not recorded yet, where they cannot be counted; None where they were."""
+    of_what: str = ""
+    """What ``items`` is assumed from, for the basis."""
+
+    @property
+    def number(self) -> Spread:
+        """Items that are not recorded yet, counted or assumed."""
+        return self.items or Spread(self.calls, self.calls, self.calls)
 
 
 class EstimateRow(Record):
@@ -146,7 +168,7 @@ class _Case(NamedTuple):
 
 
 def _row(group: PlannedCalls) -> EstimateRow:
-    if group.calls:
+    if group.number.high > 0:
         check_price(group.model.name, group.model.entry)
     low, expected, high = (_case(group, which) for which in range(3))
     return EstimateRow(
@@ -154,7 +176,7 @@ def _row(group: PlannedCalls) -> EstimateRow:
         repo=group.repo,
         run=group.run,
         model=group.model.name,
-        calls=round(group.calls * group.turns.expected),
+        calls=round(group.number.expected * group.turns.expected),
         recorded=group.recorded,
         input_tokens=round(expected.new + expected.read),
         output_tokens=round(expected.output),
@@ -167,17 +189,18 @@ def _row(group: PlannedCalls) -> EstimateRow:
 
 def _case(group: PlannedCalls, which: int) -> _Case:
     """All calls of the group at the low (0), expected (1) or high (2) end."""
-    if not group.calls:
+    items = group.number[which]
+    if not items:
         return _Case(0, 0, 0)
     entry, turns, output = group.model.entry, group.turns[which], group.output[which]
     output = min(output, entry.max_output_tokens)
     first = group.prompt[which]
     if group.prompt_tokens is not None:
-        first = group.prompt_tokens / group.calls
+        first = group.prompt_tokens / items
     grown = output + group.added[which]
     sent = _sent(first, grown, turns, entry.prompt_room)
     new = min(sent, first + grown * max(0.0, turns - 1))
-    return _Case(new * group.calls, (sent - new) * group.calls, output * turns * group.calls)
+    return _Case(new * items, (sent - new) * items, output * turns * items)
 
 
 def _sent(first: float, grown: float, turns: float, window: float) -> float:
@@ -210,17 +233,23 @@ def _cost(
         cache_write_tokens=round(written),
         output_tokens=round(output),
     )
-    return cost_usd(group.model.entry, usage) if group.calls else 0.0
+    return cost_usd(group.model.entry, usage) if group.number.high > 0 else 0.0
 
 
 def _basis(group: PlannedCalls) -> str:
-    if not group.calls:
-        return "all recorded"
+    if not group.number.high > 0:
+        return "all recorded" if group.recorded else "nothing to ask"
     exact = group.prompt_tokens is not None
-    parts = ["exact prompts" if exact else f"assumed prompts of {group.prompt} tokens"]
+    parts = [f"assumed {_rounded(group.items)} items ({group.of_what})"] if group.items else []
+    parts.append("exact prompts" if exact else f"assumed prompts of {group.prompt} tokens")
     if group.turns != ONCE:
         parts.append(f"assumed {group.turns} turns")
     if group.added != NOTHING:
         parts.append(f"assumed {group.added} tokens printed a turn")
     parts.append(f"assumed answers of {group.output} tokens")
     return "; ".join(parts)
+
+
+def _rounded(items: Spread) -> Spread:
+    low, expected, high = (float(round(value)) for value in items)
+    return Spread(low, expected, high)

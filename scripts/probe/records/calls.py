@@ -22,12 +22,15 @@ FailureKind = Literal[
     "tool_call",
     "refusal",
     "invalid",
+    "limit",
+    "dead_sandbox",
 ]
 """Why there is no usable answer. No HTTP answer: ``missing_key`` (never sent), ``auth``,
 ``bad_request``, ``context_length``, ``rate_limited``, ``server_error``, ``connection``, ``timeout``,
 ``malformed`` (an HTTP answer that is not of the protocol). An answer that cannot be used: ``truncated`` (finish_reason length), ``empty``,
 ``reasoning_only``, ``tool_call`` (instead of content), ``refusal``, ``invalid`` (does not fit the
-schema, after all repair turns)."""
+schema, after all repair turns). Of an agent alone: ``limit`` (turns, time, tokens or money of its
+pass ran out), ``dead_sandbox``."""
 
 
 class Failure(Record):

@@ -99,7 +99,9 @@ class Commit(Record):
     files: tuple[FileChange, ...]
     """Changed paths against the first parent, in git's order; empty for an empty commit."""
     truncated: bool = False
-    """The diff could not be read in full: a blob is missing."""
+    """The diff could not be read in full: an object is missing, or git failed."""
+    unread: str = ""
+    """What could not be read, and why."""
     renames_limited: bool = False
     """More files changed than the rename limit: renames in it appear as additions and deletions."""
 
@@ -321,7 +323,7 @@ class ReferenceInfo(Record):
     version: str
     """The setting ``reference.version``, and ``+n`` where n errata apply."""
     sha256: str
-    """Hash of the canonical JSON of all records of ``bugs.jsonl``."""
+    """Of the file ``bugs.jsonl``, as ``sha256sum`` prints it."""
     t0: Sha
     """The snapshot commit."""
     t1: Sha

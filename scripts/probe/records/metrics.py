@@ -56,8 +56,10 @@ class CellMetrics(Record):
     """Passes whose status is not ok; their files were not searched."""
     rejected_findings: int
     """Reported items that could not be placed in the snapshot."""
+    reference_version: str
+    """Version of the reference set that the cell was scored against; ``+n`` after n errata."""
     reference_sha256: str
-    """Hash of the reference set the cell was scored against."""
+    """SHA-256 of the reference set's ``bugs.jsonl``."""
     config_sha256: str
     """Hash of the cell's resolved configuration."""
     probe_version: str

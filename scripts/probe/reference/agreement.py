@@ -50,18 +50,19 @@ def agree(
     """One row a stage.
 
     * ``classify``: commits said to be fixes against labelled fixes.
-    * ``presence``: of candidates from labelled fixes, those kept against those of which any bug
-      was in the snapshot.
+    * ``presence``: labelled fixes with a candidate that was kept, against those that fix any bug
+      of the snapshot. Labels do not say which candidate is which bug, so that a commit of several
+      is kept where any is, and unjudged where none is and any has no verdict.
     * ``bugs``: reference bugs against labelled bugs of the snapshot. Two are the same where they
       share a fix commit; each is used once (largest assignment), so that an unmerged duplicate
       counts as wrong.
     """
     commits = {item.commit: item.is_fix for item in classifications}
-    verdicts = {item.candidate: item.verdict for item in presences}
     true = {sha for sha, is_fix in fixes.items() if is_fix}
-    kept = {name for name, verdict in verdicts.items() if verdict == "keep"}
-    judged = {item.id: item.commit for item in candidates if item.commit in true}
+    verdicts = _verdicts(candidates, presences)
+    judged = {sha: verdicts[sha] for sha in true & verdicts.keys()}
     present = {sha for bug in truth if bug.present for sha in bug.fixes}
+    kept = {sha for sha, said in judged.items() if "keep" in said}
     return [
         _agreement(
             repo,
@@ -73,12 +74,23 @@ def agree(
         _agreement(
             repo,
             "presence",
-            {name for name in judged if name in kept},
-            {name for name, sha in judged.items() if sha in present},
-            {name for name in judged if verdicts.get(name) is None},
+            kept,
+            judged.keys() & present,
+            {sha for sha, said in judged.items() if None in said and sha not in kept},
         ),
         _bugs_agreement(repo, [bug for bug in truth if bug.present], bugs),
     ]
+
+
+def _verdicts(
+    candidates: Iterable[Candidate], presences: Iterable[Presence]
+) -> dict[str, set[str | None]]:
+    """Verdicts on the candidates of each commit; None where one has none."""
+    said = {item.candidate: item.verdict for item in presences}
+    verdicts: dict[str, set[str | None]] = {}
+    for candidate in candidates:
+        verdicts.setdefault(candidate.commit, set()).add(said.get(candidate.id))
+    return verdicts
 
 
 def _agreement(

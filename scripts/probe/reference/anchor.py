@@ -3,19 +3,17 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from probe.code.languages import language_of
 from probe.code.units import Unit, enclosing_unit, find_units
 from probe.records import Location
-from probe.records.history import Anchoring
+from probe.records.history import Anchoring, Way
 from probe.reference.extract import Extracted, FaultyFile, Read, insertion_line
 from probe.reference.hunks import words_of
 from probe.reference.lineage import squeeze
 from probe.reference.mirror import Snapshot, split_lines
 from probe.reference.trace import Origin, Origins, Place
 
-How = Literal["exact", "renamed", "rewritten", "restored"]
 JOIN_GAP = 3
 """Anchored lines so close together make one range."""
 MIN_UNIQUE_TEXT = 12
@@ -49,7 +47,7 @@ class AnchoredLine:
     origin: Origin
     place: tuple[str, int] | None
     """Path and line in the snapshot, None where the line was born later."""
-    how: How | None
+    how: Way | None
     """How ``place`` was found; None without one."""
 
 
@@ -84,6 +82,8 @@ class Anchored:
     locations: tuple[Location, ...]
     """Ranges in the snapshot, the likeliest first; empty where the candidate is lost."""
     anchoring: Anchoring
+    ways: dict[Way, int]
+    """How many lines were found in which way; units, where it was their names that were found."""
 
 
 def anchor(fix: Extracted, past: Past) -> Anchored:
@@ -102,13 +102,15 @@ def anchor(fix: Extracted, past: Past) -> Anchored:
     lines = _anchor_lines(fix, parent, past)
     insertions = _anchor_insertions(fix, parent, past) if needs_context(fix) else ()
     units = tuple(dict.fromkeys(parent.units_of_changes()))
+    ways = _ways([*lines, *(n for i in insertions for n in i.neighbours)])
     locations = _ranges(lines) or _insertion_ranges(insertions)
-    anchoring = _anchoring([*lines, *(n for i in insertions for n in i.neighbours)])
-    locations = _uses_of_imports(fix, past.snapshot) or locations
+    uses = _uses_of_imports(fix, past.snapshot)
+    if uses:
+        locations, ways = uses, ways or Counter({"text": len(uses)})
     if not locations:
-        locations = _unit_heads(units, past.snapshot) or _unique_texts(fix, parent, past)
-        anchoring = "moved" if locations else "lost"
-    return Anchored(fix, lines, insertions, units, locations, anchoring)
+        locations, ways = _by_name_or_text(fix, units, parent, past)
+    anchoring = _anchoring(ways) if locations else "lost"
+    return Anchored(fix, lines, insertions, units, locations, anchoring, dict(ways))
 
 
 def needs_context(fix: Extracted) -> bool:
@@ -181,7 +183,7 @@ def _look_up(
     for (path, line, lost), place in zip(wanted, places, strict=True):
         origin = origins[place]
         spot = _settle(origin, past)
-        how: How | None = None
+        how: Way | None = None
         if spot is not None:
             how = "rewritten" if origin.writers else "renamed" if spot[0] != path else "exact"
         elif origin.place is None:
@@ -312,15 +314,25 @@ def _insertion_ranges(insertions: Iterable[Insertion]) -> tuple[Location, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _anchoring(lines: Sequence[AnchoredLine]) -> Anchoring:
-    """How most of the anchored lines were found; the plainer way wins ties."""
-    how = Counter(line.how for line in lines if line.how is not None)
-    if not how:
-        return "lost"
-    moved = how["rewritten"] + how["restored"]
-    if how["exact"] >= max(how["renamed"], moved):
+def _ways(lines: Iterable[AnchoredLine]) -> Counter[Way]:
+    return Counter(line.how for line in lines if line.how is not None)
+
+
+def _anchoring(ways: Counter[Way]) -> Anchoring:
+    """How most of the lines were found; the plainer way wins ties."""
+    moved = ways.total() - ways["exact"] - ways["renamed"]
+    if ways["exact"] >= max(ways["renamed"], moved):
         return "exact"
-    return "renamed" if how["renamed"] >= moved else "moved"
+    return "renamed" if ways["renamed"] >= moved else "moved"
+
+
+def _by_name_or_text(
+    fix: Extracted, units: Sequence[tuple[str, str]], parent: _Parent, past: Past
+) -> tuple[tuple[Location, ...], Counter[Way]]:
+    heads = _unit_heads(units, past.snapshot)
+    texts = () if heads else _unique_texts(fix, parent, past)
+    found: Counter[Way] = Counter({"unit": len(heads), "text": len(texts)})
+    return heads or texts, +found
 
 
 def _unit_heads(units: Iterable[tuple[str, str]], snapshot: Snapshot) -> tuple[Location, ...]:

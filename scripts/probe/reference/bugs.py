@@ -1,11 +1,14 @@
 """From reports to reference bugs, with what the window takes back."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from probe.records import Candidate, Commit, Judgement, Report
 from probe.reference.merge import MERGE_LIMIT, Merged, merge_reports
 from probe.reference.undone import find_redone, find_undone
+
+_log = logging.getLogger(__name__)
 
 
 def merge_bugs(
@@ -32,6 +35,11 @@ def merge_bugs(
     """
     undone = find_undone(mirror, commits, candidates)
     redone = find_redone(undone, commits, candidates)
-    return merge_reports(
+    merged = merge_reports(
         repo, reports, judgements, fixes, undone=undone, redone=redone, limit=limit
     )
+    if merged.unjudged:
+        _log.warning("%d pairs of reports are unjudged and not merged", merged.unjudged)
+    if merged.oversized:
+        _log.warning("%d groups beyond %d reports are not merged", len(merged.oversized), limit)
+    return merged

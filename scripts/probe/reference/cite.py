@@ -46,8 +46,10 @@ def _blame(mirror: Path, t0: str, commit: str, path: str, places: Sequence[Locat
 
 
 def _run(mirror: Path, arguments: tuple[str, ...]) -> Evidence:
+    status: int | None = 0
     try:
         printed = run_git(mirror, *arguments).decode("utf-8", errors="replace")
     except GitError as error:
-        printed = str(error)
-    return Evidence(command=shlex.join(["git", *arguments]), output=printed[:MAX_OUTPUT])
+        printed, status = str(error), None
+    command = shlex.join(["git", *arguments])
+    return Evidence(command=command, output=printed[:MAX_OUTPUT], exit=status)

@@ -4,9 +4,8 @@ The model reads the message, file statistics and the diff, each cut to a budget;
 beside it is :mod:`probe.reference.classify`. A commit on which the model failed stays unjudged.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from probe.errors import GitError, ModelError
 from probe.git.diff import CommitDiff
 from probe.models.base import Model, Question, Reply, provenance_of
 from probe.models.client import Asker
@@ -14,6 +13,7 @@ from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.records import Classification, Commit
 from probe.records.base import Confidence, Record
+from probe.reference.asking import check_reached, check_window, pair_diffs, why_unjudged
 from probe.reference.classify_text import clean, cut_middle, diff_text, statistics_text
 
 SUBJECT_TOKENS = 300
@@ -24,9 +24,6 @@ BODY_TOKENS = 1_500
 
 STATISTICS_TOKENS = 1_500
 """Tokens of the file statistics, at most."""
-
-UNREACHED = frozenset({"auth", "connection", "rate_limited", "server_error", "timeout"})
-"""Kinds of failure that say nothing about the question."""
 
 _MAX_RATIONALE = 1_000
 
@@ -75,7 +72,7 @@ def classify_with_model(
     check_room(model, prompt, diff_tokens)
     questions = classify_questions(commits, diffs, prompt, diff_tokens=diff_tokens)
     replies = asker.ask(model, questions, ClassifyAnswer, purpose=purpose)
-    _check_reached(replies, model)
+    check_reached(replies, model)
     return [_classification(reply, model, prompt) for reply in replies]
 
 
@@ -93,7 +90,7 @@ def classify_questions(
         ConfigError: the prompt names a variable that there is not.
     """
     questions = []
-    for commit, diff in _pair(commits, diffs):
+    for commit, diff in pair_diffs(commits, diffs):
         messages = prompt.messages(
             subject=cut_middle(clean(commit.subject), SUBJECT_TOKENS),
             body=cut_middle(clean(commit.body), BODY_TOKENS) or "(none)",
@@ -112,53 +109,18 @@ def check_room(model: Model, prompt: Prompt, diff_tokens: int) -> None:
     """
     empty = prompt.messages(subject="", body="", statistics="", diff="")
     fixed = prompt_tokens(empty, ClassifyAnswer.model_json_schema())
-    rest = fixed + SUBJECT_TOKENS + BODY_TOKENS + STATISTICS_TOKENS
-    room = model.entry.prompt_room
-    if rest + diff_tokens > room:
-        remedy = "name a model with a larger window"
-        if room - rest >= 200:
-            remedy = f"set reference.classify.diff_tokens to {room - rest} at most"
-        raise ModelError(
-            f"model {model.name!r} has room for a prompt of {room} tokens (context_tokens less "
-            f"max_output_tokens), but one of classify can have {rest + diff_tokens}; {remedy}"
-        )
-
-
-def _check_reached(replies: Sequence[Reply[ClassifyAnswer]], model: Model) -> None:
-    """A server that answers nothing at all is no result, not even one of unjudged commits."""
-    failures = [reply.failure for reply in replies if reply.failure and not reply.calls]
-    if failures and len(failures) == len(replies) and {f.kind for f in failures} <= UNREACHED:
-        raise ModelError(
-            f"model {model.name!r} answered none of {len(replies)} questions: "
-            f"{failures[0].kind}: {failures[0].detail}; check api_base, key and network, then run "
-            "the same command again"
-        )
-
-
-def _pair(
-    commits: Sequence[Commit], diffs: Iterable[CommitDiff]
-) -> Iterator[tuple[Commit, CommitDiff | None]]:
-    stream = iter(diffs)
-    ahead = next(stream, None)
-    for commit in commits:
-        if ahead is not None and ahead.sha == commit.sha:
-            yield commit, ahead
-            ahead = next(stream, None)
-        else:
-            yield commit, None
-    if ahead is not None:
-        raise GitError(f"diff of {ahead.sha} is out of window order or of no window commit")
+    fixed += SUBJECT_TOKENS + BODY_TOKENS + STATISTICS_TOKENS
+    check_window(model, "classify", fixed, {"diff_tokens": diff_tokens})
 
 
 def _classification(reply: Reply[ClassifyAnswer], model: Model, prompt: Prompt) -> Classification:
     provenance = provenance_of(model, prompt.sha256, reply)
     if reply.value is None:
-        why = f"{reply.failure.kind}: {reply.failure.detail}" if reply.failure else "no answer"
         return Classification(
             commit=reply.id,
             is_fix=None,
             confidence=0.0,
-            rationale=f"unjudged, {why}",
+            rationale=f"unjudged, {why_unjudged(reply)}",
             failure=reply.failure,
             provenance=provenance,
         )

@@ -14,6 +14,12 @@ from probe.reference.hunks import Change, mark_moved, weigh_changes
 
 Read = Callable[[str, str], bytes | None]
 """Content of a path at a revision, None where it is not there."""
+NO_PARENT = "has no parent"
+NO_PRODUCTION = "changes no production file"
+UNREADABLE = "its diff cannot be read"
+TOO_LARGE = "its changes are beyond the size limit"
+NO_CONTENT = "only renames files or changes their modes"
+NO_BEHAVIOUR = "changes only layout, comments or docstrings"
 FIX_BUDGET = 8000
 """Characters of the production diff kept as the suggested fix."""
 CUT = "[cut]"
@@ -89,20 +95,22 @@ def extract(
         scope: which files are production code.
         read: reads files of the commit and of its parent.
     """
-    production = [file for file in diff.files if _is_production(file, scope)]
+    production = [file for file in diff.files if is_production_change(file, scope)]
     if parent is None:
-        return Dropped(commit=diff.sha, stage="extract", reason="has no parent")
-    weighed = mark_moved([_weigh(file, diff.sha, parent, read) for file in production])
+        return Dropped(commit=diff.sha, stage="extract", reason=NO_PARENT)
+    read_files = [_weigh(file, diff.sha, parent, read) for file in production]
+    weighed = mark_moved([changes or [] for changes in read_files])
     weights = {change.weight for changes in weighed for change in changes}
     level = next((w for w in ("behaviour", "side") if w in weights), None)
     if level is None:
-        reason = _why_nothing(production, missing=diff.missing)
-        return Dropped(commit=diff.sha, stage="extract", reason=reason)
+        lost = [f.change.path for f, c in zip(production, read_files, strict=True) if c is None]
+        reason, detail = _why_nothing(diff, production, lost)
+        return Dropped(commit=diff.sha, stage="extract", reason=reason, detail=detail)
     files, new_files = _locate(production, weighed, level)
     return Extracted(
         commit=diff.sha,
         parent=parent,
-        files=_thin_out(files),
+        files=thin_out(files),
         new_files=new_files,
         suggested_fix=render_fix(production),
     )
@@ -142,7 +150,8 @@ def render_fix(files: Sequence[FileDiff], budget: int = FIX_BUDGET) -> str:
     return text if len(text) <= budget else text[: budget - len(CUT) - 1].rstrip("\n") + "\n" + CUT
 
 
-def _is_production(file: FileDiff, scope: SourceScope) -> bool:
+def is_production_change(file: FileDiff, scope: SourceScope) -> bool:
+    """Whether a diff changes production code, by the path before or after it."""
     change = file.change
     if change.submodule or change.binary:
         return False
@@ -151,12 +160,15 @@ def _is_production(file: FileDiff, scope: SourceScope) -> bool:
     )
 
 
-def _weigh(file: FileDiff, sha: str, parent: str, read: Read) -> list[Change]:
+def _weigh(file: FileDiff, sha: str, parent: str, read: Read) -> list[Change] | None:
+    """None where one of the file's sides cannot be read: its lines could not be placed either."""
     if not file.hunks:
         return []
-    old_path = file.change.old_path or file.change.path
-    old = read(parent, old_path) if file.change.status != "A" else None
-    new = read(sha, file.change.path) if file.change.status != "D" else None
+    status = file.change.status
+    old = None if status == "A" else read(parent, file.change.old_path or file.change.path)
+    new = None if status == "D" else read(sha, file.change.path)
+    if (old is None and status != "A") or (new is None and status != "D"):
+        return None
     return weigh_changes(file, old, new)
 
 
@@ -185,24 +197,32 @@ def _locate(
     return files, tuple(new_files)
 
 
-def _thin_out(files: Sequence[FaultyFile]) -> tuple[FaultyFile, ...]:
+def thin_out(files: Sequence[FaultyFile]) -> tuple[FaultyFile, ...]:
+    """Every n-th faulty line of all files where there are more than :data:`MAX_FAULTY_LINES`."""
     total = sum(len(file.faulty) for file in files)
     step = -(-total // MAX_FAULTY_LINES)
     if step <= 1:
         return tuple(files)
-    return tuple(
-        replace(file, faulty=file.faulty[::step], lost=file.lost[::step]) for file in files
-    )
+    thinned = []
+    skipped = 0
+    for file in files:
+        kept = slice(skipped, None, step)
+        thinned.append(replace(file, faulty=file.faulty[kept], lost=file.lost[kept]))
+        skipped = (skipped - len(file.faulty)) % step
+    return tuple(thinned)
 
 
-def _why_nothing(production: Sequence[FileDiff], *, missing: bool) -> str:
-    """``missing``: blobs are not in the mirror; git shows their files as binary."""
-    if missing:
-        return "its diff cannot be read in full: a blob is missing in the mirror"
+def _why_nothing(
+    diff: CommitDiff, production: Sequence[FileDiff], lost: Sequence[str]
+) -> tuple[str, str]:
+    """Reason and detail; ``lost`` are files whose diff is there and whose content is not."""
+    if diff.problem or lost:
+        return UNREADABLE, diff.problem or f"git cannot read {', '.join(lost)}"
     if not production:
-        return "changes no production file"
-    if any(file.cut for file in production):
-        return "its hunks are beyond the size limit"
+        return NO_PRODUCTION, ""
+    cut = [file.change.path for file in production if file.cut]
+    if cut:
+        return TOO_LARGE, ", ".join(cut)
     if not any(file.hunks for file in production):
-        return "renames or changes modes of production files only"
-    return "changes whitespace, comments or docstrings of production files only"
+        return NO_CONTENT, ""
+    return NO_BEHAVIOUR, ""

@@ -22,6 +22,8 @@ MIN_MOVED_TOKENS = 8
 """Shorter streams are equal by chance."""
 MAX_TOKEN_PRODUCT = 4_000_000
 """Beyond it a token-wise diff takes seconds: words that occur on both sides then count as kept."""
+MAX_LINE_PAIRS = 4_000_000
+"""Equal lines of both sides of a hunk, at most, that a line-wise comparison looks at one by one."""
 _WORD = re.compile(r"[^\W\d][\w$]*|\d+")
 _COMMON_WORDS = frozenset(
     {
@@ -118,20 +120,37 @@ def _refine(hunk: Hunk) -> list[Hunk]:
     new = ["".join(line.split()) for line in hunk.added]
     if old == new or not set(old) & set(new):
         return [hunk]
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    ends = _common_ends(old, new)
+    counts = Counter(new)
+    # Lines such as "}" pair with each other: in a file of new line ends that is a million pairs.
+    autojunk = sum(counts[line] for line in old) > MAX_LINE_PAIRS
+    middle = slice(ends[0], len(old) - ends[1]), slice(ends[0], len(new) - ends[1])
+    matcher = SequenceMatcher(None, old[middle[0]], new[middle[1]], autojunk=autojunk)
     return [
-        Hunk(
-            old_start=hunk.old_start + i1 - (i1 == i2),
-            old_count=i2 - i1,
-            new_start=hunk.new_start + j1 - (j1 == j2),
-            new_count=j2 - j1,
-            removed=hunk.removed[i1:i2],
-            added=hunk.added[j1:j2],
-            section=hunk.section,
-        )
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        _part(hunk, *(ends[0] + n for n in span))
+        for tag, *span in matcher.get_opcodes()
         if tag != "equal"
     ]
+
+
+def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines both sides have in common at the start, and at the end of the rest."""
+    shorter = min(len(old), len(new))
+    start = next((n for n in range(shorter) if old[n] != new[n]), shorter)
+    rest = shorter - start
+    return start, next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+
+
+def _part(hunk: Hunk, i1: int, i2: int, j1: int, j2: int) -> Hunk:
+    return Hunk(
+        old_start=hunk.old_start + i1 - (i1 == i2),
+        old_count=i2 - i1,
+        new_start=hunk.new_start + j1 - (j1 == j2),
+        new_count=j2 - j1,
+        removed=hunk.removed[i1:i2],
+        added=hunk.added[j1:j2],
+        section=hunk.section,
+    )
 
 
 def _old_lines(parts: Iterable[Hunk]) -> Iterable[int]:

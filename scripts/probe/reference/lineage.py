@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from rapidfuzz import fuzz, process
@@ -49,9 +49,16 @@ class _Deleted:
 
 
 class DeletedLines:
-    """The deleted lines of one commit, searchable by what replaced them."""
+    """The deleted lines of one commit, searchable by what replaced them.
 
-    def __init__(self, diff: CommitDiff) -> None:
+    Args:
+        diff: the commit's.
+        neutral: the commit only laid code out anew, as its project says: whatever a hunk added
+            stands for something that it removed, and counts as the same text.
+    """
+
+    def __init__(self, diff: CommitDiff, *, neutral: bool = False) -> None:
+        self._neutral = neutral
         self._files = {file.change.path: file for file in diff.files if file.hunks}
         self._texts: list[str] = []
         self._places: list[_Deleted] = []
@@ -73,7 +80,13 @@ class DeletedLines:
         hunk = _hunk_of(file, line) if file else None
         if file is None or hunk is None:
             return None
-        return self._in_hunk(file, hunk, line) or self._elsewhere(file, hunk, line)
+        found = self._in_hunk(file, hunk, line) or self._elsewhere(file, hunk, line)
+        if not self._neutral:
+            return found
+        if found is not None:
+            return replace(found, likeness=1.0)
+        index = (line - hunk.new_start) * len(hunk.removed) // len(hunk.added)
+        return Predecessor(_old_path(file), hunk.old_start + index, 1.0) if hunk.removed else None
 
     def _in_hunk(self, file: FileDiff, hunk: Hunk, line: int) -> Predecessor | None:
         if not hunk.removed:

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from probe.records import Bug, Dropped, Judgement, Location, Provenance, Report
+from probe.records import Bug, Dropped, Judgement, Location, Report
 from probe.reference.undone import Undone
 
-ENGINE_VERSION = "1"
-"""Raised whenever a merge may come out differently."""
 MERGE_LIMIT = 20
 """Reports that one bug may unite by default; larger components are left for a person."""
+OVERSIZED_COLUMNS = ("group", "candidate", "commit", "title", "path", "lines")
+"""Columns of ``oversized.tsv``."""
+TAKEN_BACK = "taken back in the window"
+"""Reason of a report whose fix the window takes back."""
 _SEVERITIES = ("low", "medium", "high", "critical")
 
 
@@ -21,8 +23,10 @@ class Merged:
     """In the window order of their earliest fixes."""
     left_out: list[Dropped]
     """Fixes that the window takes back."""
-    oversized: list[tuple[str, ...]]
-    """Candidates of components beyond the limit, each listed as bugs of their own."""
+    oversized: list[tuple[Report, ...]]
+    """Components beyond the limit, in window order; each of their reports is a bug of its own."""
+    unjudged: int = 0
+    """Pairs of reports that the engine could not judge: they are not merged."""
 
 
 def merge_reports(
@@ -38,11 +42,13 @@ def merge_reports(
     """Merge reports of one defect into reference bugs.
 
     Reports are joined by accepted judgements and by redone fixes. A component of which every fix
-    is undone gives no bug; one with more than ``limit`` reports is not merged but listed.
+    is undone gives no bug; one with more than ``limit`` reports is not merged but listed. The
+    earliest report stands for a bug, with the places of all, the highest severity and every fix
+    commit. A report that gives its fix away makes no bug and is left out altogether.
 
     Args:
         repo: key of the repository.
-        reports: of all present candidates.
+        reports: of all present candidates, leaking ones too.
         judgements: of pairs of them; those of unknown reports are ignored.
         fixes: all fix commits of the window in window order: what ranks count.
         undone: fixes that the window takes back.
@@ -53,27 +59,39 @@ def merge_reports(
         KeyError: a report of a commit that is not among the fixes.
     """
     rank = {sha: number for number, sha in enumerate(fixes, 1)}
-    by_id = {report.candidate: report for report in reports}
-    edges = [(j.left, j.right) for j in judgements if j.match]
+    by_id = {report.candidate: report for report in reports if not report.leaks}
+    judged = [j for j in judgements if j.left in by_id and j.right in by_id]
+    edges = [(j.left, j.right) for j in judged if j.match]
     gone = {item.fix: item.by for item in undone}
-    merged = Merged([], [], [])
+    merged = Merged([], [], [], sum(j.match is None for j in judged))
     for members in _components(by_id, [*edges, *redone], rank):
         if all(report.commit in gone for report in members):
             merged.left_out.extend(_undone(report, gone[report.commit]) for report in members)
         elif len(members) > limit:
-            merged.oversized.append(tuple(report.candidate for report in members))
-            alone = [report for report in members if report.commit not in gone]
-            merged.bugs.extend(_bug(repo, [report], rank) for report in alone)
+            merged.oversized.append(tuple(members))
+            for report in members:
+                if report.commit in gone:
+                    merged.left_out.append(_undone(report, gone[report.commit]))
+                else:
+                    merged.bugs.append(_bug(repo, [report], rank))
         else:
             merged.bugs.append(_bug(repo, members, rank))
     merged.bugs.sort(key=lambda bug: (bug.fix_rank, bug.id))
     return merged
 
 
-def oversized_text(groups: Iterable[Sequence[str]]) -> str:
-    """The groups beyond the limit as TSV for a person: a row a candidate, groups numbered from 1."""
-    rows = ["group\tcandidate"]
-    rows += [f"{number}\t{name}" for number, names in enumerate(groups, 1) for name in names]
+def oversized_text(groups: Iterable[Sequence[Report]]) -> str:
+    """The groups beyond the limit as TSV for a person: a row a report, groups numbered from 1.
+
+    Columns: ``group``, ``candidate``, ``commit``, ``title``, ``path``, ``lines`` (``first-last``).
+    """
+    rows = ["\t".join(OVERSIZED_COLUMNS)]
+    for number, reports in enumerate(groups, 1):
+        for report in reports:
+            place = report.primary
+            lines = f"{place.first}-{place.last}"
+            cells = (report.candidate, report.commit, report.title, place.path, lines)
+            rows.append("\t".join([str(number), *(" ".join(cell.split()) for cell in cells)]))
     return "\n".join(rows) + "\n"
 
 
@@ -104,11 +122,12 @@ def _bug(repo: str, members: Sequence[Report], rank: Mapping[str, int]) -> Bug:
         unit=first.unit,
         snippet=first.snippet,
         severity=max((report.severity for report in members), key=_SEVERITIES.index),
+        trigger=first.trigger,
         suggested_fix=first.suggested_fix,
         candidates=tuple(report.candidate for report in members),
         fix_commits=tuple(dict.fromkeys(report.commit for report in members)),
         fix_rank=rank[first.commit],
-        provenance=Provenance.of_heuristic(ENGINE_VERSION),
+        provenance=first.provenance,
     )
 
 
@@ -118,5 +137,9 @@ def _without(places: Iterable[Location], primary: Location) -> tuple[Location, .
 
 def _undone(report: Report, by: str) -> Dropped:
     return Dropped(
-        commit=report.commit, stage="deduplicate", reason=f"taken back in the window by {by[:12]}"
+        commit=report.commit,
+        stage="deduplicate",
+        candidate=report.candidate,
+        reason=TAKEN_BACK,
+        detail=f"by {by[:12]}",
     )

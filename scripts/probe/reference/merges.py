@@ -1,16 +1,10 @@
 """How the lines of a merge map to those of its other parents."""
 
-import os
-import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from probe.git.names import decode_path, unquote
-from probe.git.process import run_git
-
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+from probe.git.diff import CommitDiff
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,45 +29,21 @@ class LineMap:
         return old_end + line - new_end
 
 
-def merge_maps(mirror: Path, parents: Sequence[str], merge: str) -> list[dict[str, LineMap]]:
-    """For each parent the line maps of the files that differ from it, by path in the merge."""
-    return [_read(mirror, parent, merge) for parent in parents]
+class MergeMap:
+    """One parent of a merge beside the merge: the files that differ."""
 
+    def __init__(self, diff: CommitDiff) -> None:
+        self._listed = diff.listed
+        self._maps: Mapping[str, LineMap | None] = {
+            file.change.path: None
+            if file.cut or file.change.added is None
+            else LineMap(
+                file.change.old_path or file.change.path,
+                tuple((h.old_start, h.old_count, h.new_start, h.new_count) for h in file.hunks),
+            )
+            for file in diff.files
+        }
 
-def _read(mirror: Path, parent: str, merge: str) -> dict[str, LineMap]:
-    printed = run_git(
-        mirror, "diff-tree", "-r", "-p", "-U0", "-M", "--no-color", "--no-ext-diff",
-        "--src-prefix=a/", "--dst-prefix=b/", parent, merge,
-    )  # fmt: skip
-    found: dict[str, LineMap] = {}
-    old_path = new_path = ""
-    hunks: list[tuple[int, int, int, int]] = []
-    for line in printed.split(b"\n"):
-        if line.startswith(b"diff --git "):
-            _keep(found, old_path, new_path, hunks)
-            old_path, new_path, hunks = "", "", []
-        elif line.startswith(b"--- ") and not hunks:
-            old_path = _name(line[4:])
-        elif line.startswith(b"+++ ") and not hunks:
-            new_path = _name(line[4:])
-        elif match := _HUNK.match(line):
-            old_start, old_count, new_start, new_count = match.groups(default=b"1")
-            hunks.append((int(old_start), int(old_count), int(new_start), int(new_count)))
-    _keep(found, old_path, new_path, hunks)
-    return found
-
-
-def _keep(
-    found: dict[str, LineMap],
-    old_path: str,
-    new_path: str,
-    hunks: Sequence[tuple[int, int, int, int]],
-) -> None:
-    if new_path:
-        found[new_path] = LineMap(old_path or new_path, tuple(hunks))
-
-
-def _name(printed: bytes) -> str:
-    """A path without its prefix; empty for the null device."""
-    name = unquote(printed.removesuffix(b"\t"))
-    return "" if name == os.fsencode(os.devnull) else decode_path(name[2:])
+    def of(self, path: str) -> LineMap | None:
+        """The map of a file of the merge; None where its diff cannot be read."""
+        return self._maps.get(path, LineMap(path, ())) if self._listed else None

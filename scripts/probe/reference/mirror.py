@@ -1,7 +1,7 @@
 """What the stages read from a mirror: blame and diffs of the window, files of the snapshot."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -22,16 +22,24 @@ from probe.reference.lineage import squeeze
 class MirrorHistory:
     """The window's past, by git; implements :class:`probe.reference.trace.History`."""
 
-    def __init__(self, mirror: Path, t0: str) -> None:
+    def __init__(self, mirror: Path, t0: str, ignored: Collection[str] = ()) -> None:
         self._mirror = mirror
         self._t0 = t0
+        self._ignored = ignored
         self.unblamed: list[str] = []
         """Files that git could not blame, with the reason: their lines have no origin."""
 
     def blame(self, rev: str, path: str, lines: Sequence[int]) -> list[BlamedLine]:
         """Blame of ascending lines; empty where git cannot blame the file."""
         try:
-            return blame(self._mirror, rev, path, boundary=self._t0, ranges=runs(lines))
+            return blame(
+                self._mirror,
+                rev,
+                path,
+                boundary=self._t0,
+                ranges=runs(lines),
+                ignored=self._ignored,
+            )
         except GitError as error:
             self.unblamed.append(str(error))
             return []

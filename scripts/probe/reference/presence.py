@@ -6,8 +6,10 @@ otherwise the rewriting brought the defect in. A fix that takes nothing away is 
 surrounds it. When in doubt, keep, with low confidence.
 """
 
+import re
 from collections.abc import Sequence
 
+from probe.reference.trace import Place
 from probe.records import Lineage
 from probe.records.history import DropGround
 from probe.reference.anchor import Anchored, AnchoredLine, Insertion, Past, needs_context
@@ -38,6 +40,15 @@ def assess(anchored: Anchored, past: Past) -> Lineage:
         anchored: the fix with every line looked up.
         past: the snapshot, and the files of the fix and its parent.
     """
+    lineage = _assess(anchored, past)
+    unknown = _unknown(anchored)
+    if lineage.ground is None or not unknown or not _could_be_older(anchored, past):
+        return lineage
+    doubt = f"git cannot say where {unknown} of the lines come from; otherwise: {lineage.rationale}"
+    return _lineage(None, 0.5, doubt)
+
+
+def _assess(anchored: Anchored, past: Past) -> Lineage:
     restored = _restored_share(anchored, past)
     if restored >= RESTORED_SHARE and not _all_exact(anchored):
         return _lineage(
@@ -64,6 +75,19 @@ def _assess_lines(anchored: Anchored, past: Past) -> Lineage:
     return _lineage(_drop_ground(anchored, past), 0.5 + 0.45 * (1 - 2 * share), rationale)
 
 
+def _unknown(anchored: Anchored) -> int:
+    near = (line for insertion in anchored.insertions for line in insertion.neighbours)
+    return sum(line.origin.unknown for line in (*anchored.lines, *near))
+
+
+def _could_be_older(anchored: Anchored, past: Past) -> bool:
+    """Whether lines that git cannot trace would make it a keep, if the snapshot had them."""
+    traced = [line for line in anchored.lines if not line.origin.unknown]
+    missing = len(anchored.lines) - len(traced)
+    had = _snapshot_share(traced, past) * len(traced)
+    return not anchored.lines or had + missing >= KEEP_SHARE * len(anchored.lines)
+
+
 def _snapshot_share(lines: Sequence[AnchoredLine], past: Past) -> float:
     """Weighted share of lines that the snapshot had in the faulty form."""
     weights = [1.0 if line.lost else UNCHANGED_WEIGHT for line in lines]
@@ -79,6 +103,8 @@ def _was_faulty(line: AnchoredLine, past: Past) -> bool:
     if line.how != "rewritten" or not line.lost:
         return True
     path, number = line.place
+    if not past.snapshot.lines(path):  # it is there, and cannot be read
+        return True
     older = past.snapshot.lines(path)[max(0, number - 1 - WORD_WINDOW) : number + WORD_WINDOW]
     return bool(line.lost & {word for text in older for word in words_of(text)})
 
@@ -89,6 +115,11 @@ def _assess_context(anchored: Anchored, past: Past) -> Lineage:
         share = _snapshot_share(anchored.lines, past)
         if share >= KEEP_SHARE:
             return _assess_lines(anchored, past)
+    import os
+    if "D" in os.environ.get("EXP",""):
+        feature=sorted(_later_triggers(anchored,past))
+        if feature:
+            return _lineage("postdated_precondition", 0.6, f"its condition names what came later: {', '.join(feature)}")
     later = _later_words(anchored, past)
     if later:
         return _lineage(
@@ -145,6 +176,32 @@ def _later_words(anchored: Anchored, past: Past) -> list[str]:
     if any(word in past.snapshot.words for word in new):
         return []
     return new if all(past.names(anchored.fix.parent, word) for word in new) else []
+
+
+_CONDITION = re.compile(r"^\s*(?:\}\s*)?(?:if|elif|else if|while|case|when|for|and|or|&&|\|\||not)\b")
+
+
+def _later_triggers(anchored: Anchored, past: Past) -> set[str]:
+    found=set()
+    for file in anchored.fix.files:
+        for change in file.changes:
+            before = {w for text in change.removed_tokens for w in words_of(text)}
+            strings = re.compile(r"""("[^"]*"|'[^']*'|#.*|//.*)""")
+            conds = {w for line in change.added if _CONDITION.match(line) for w in words_of(strings.sub("", line))} - before
+            for w in conds:
+                if not w.isdigit() and len(w)>2 and w not in past.snapshot.words and past.names(anchored.fix.parent, w) and _is_new(w, file.path, anchored, past):
+                    found.add(w)
+    return found
+
+
+def _is_new(word: str, path: str, anchored: Anchored, past: Past) -> bool:
+    lines = split_lines(past.read(anchored.fix.parent, path) or b"")
+    at = [n for n, line in enumerate(lines, 1) if word in line and word in words_of(line)][:20]
+    if not at: return True
+    places=[Place(anchored.fix.parent, path, n) for n in at]
+    got = past.tracer.trace(places)
+    old = sum(got[p].place is not None for p in places)
+    return old < 0.5*len(places)
 
 
 def _new_words(anchored: Anchored) -> list[str]:

@@ -5,28 +5,35 @@ a reference set asks for hundreds of revisions. One forward pass over the same d
 mining reads keeps, for every file, the origin of each of its lines, and remembers which lines each
 hunk removed, so that a rewritten line can be followed to the one it replaced without asking git
 again. Where a diff cannot be used (missing blob, beyond the size limit), :class:`Replay` leaves
-the file to `git blame`.
+the file to `git blame`. Texts of diffs are kept up to a limit; beyond it a diff is read again
+where one of its lines is followed.
 """
 
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, MutableSequence, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from probe.code.paths import is_code
 from probe.git.diff import CommitDiff, FileDiff
-from probe.git.log import iter_diffs
+from probe.git.log import iter_diffs, iter_diffs_between
 from probe.git.objects import ObjectReader
 from probe.git.process import run_git
 from probe.reference.lineage import DeletedLines
-from probe.reference.merges import LineMap, merge_maps
+from probe.reference.merges import MergeMap
 from probe.reference.trace import MAX_HOPS, Origin, Place, Tracer
 
 Lines: TypeAlias = MutableSequence[int]
 """The identity of each line of one version of a file."""
+KEPT_BYTES = 300_000_000
+"""Memory for the texts of the window's diffs, as estimated by :func:`_size`."""
+LINE_OVERHEAD = 80
+"""Bytes that Python spends on a line beside its text."""
+REREAD = 4
+"""Diffs beyond that limit that are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +60,16 @@ class _State:
     root: str
     files: dict[str, Lines | None] = field(default_factory=dict)
     """None where the lines' origin is unknown."""
+    known: bool = True
+    """False: a commit's paths could not be listed, so any file may have changed."""
 
 
 @dataclass(slots=True)
 class _Written:
     """What a commit's hunks removed: the identities, by path, with the first line's number before the commit."""
 
-    diff: CommitDiff
+    diff: CommitDiff | None
+    """None: beyond the limit, to be read again."""
     removed: dict[str, list[tuple[int, Lines]]] = field(default_factory=dict)
     deleted: DeletedLines | None = None
 
@@ -75,7 +85,8 @@ class Replay:
         t0: the snapshot commit.
         revs: revisions whose lines will be asked for.
         reader: reads the files of the snapshot.
-        fallback: asked for files whose diffs cannot be replayed.
+        fallback: asked for files whose diffs cannot be replayed; its ``ignored`` commits write
+            nothing here either.
     """
 
     def __init__(
@@ -91,6 +102,9 @@ class Replay:
         self._next = 0
         self._bases: dict[tuple[str, str], Lines] = {}
         self._written: dict[str, _Written] = {}
+        self._partly_read: set[str] = set()
+        self._room = KEPT_BYTES
+        self._reread: dict[str, DeletedLines] = {}
         self._origins: dict[int, Origin] = {}
         self._run(_history(mirror, t0, self._wanted))
 
@@ -115,11 +129,12 @@ class Replay:
 
     def _run(self, parents: Mapping[str, Sequence[str]]) -> None:
         children = Counter(parent for line in parents.values() for parent in line)
+        merged = [(other, sha) for sha, mine in parents.items() for other in mine[1:]]
+        beside = iter_diffs_between(self._mirror, merged)
         for diff in iter_diffs(self._mirror, parents):
             mine = parents[diff.sha]
             state = self._before(mine, diff.sha)
-            others = mine[1:]
-            self._apply(state, diff, others)
+            self._apply(state, diff, {other: MergeMap(next(beside)) for other in mine[1:]})
             self._states[diff.sha] = state
             for parent in mine:
                 children[parent] -= 1
@@ -131,12 +146,15 @@ class Replay:
         if not parents:
             return _State(root=sha)
         state = self._states.setdefault(parents[0], _State(root=parents[0]))
-        return _State(state.root, dict(state.files))
+        return _State(state.root, dict(state.files), state.known)
 
-    def _apply(self, state: _State, diff: CommitDiff, others: Sequence[str]) -> None:
-        kept = tuple(file for file in diff.files if _tracked(file))
-        written = _Written(CommitDiff(diff.sha, kept, diff.missing))
-        maps = merge_maps(self._mirror, others, diff.sha) if others else []
+    def _apply(self, state: _State, diff: CommitDiff, others: Mapping[str, MergeMap]) -> None:
+        if not diff.listed:
+            state.known = False
+            state.files.clear()
+        if diff.missing:
+            self._partly_read.add(diff.sha)
+        written = _Written(self._keep(diff))
         changed: dict[str, Lines | None] = {}
         for file in diff.files:
             change = file.change
@@ -146,19 +164,25 @@ class Replay:
             if change.status in {"D", "R"}:
                 changed.setdefault(old_path, array("L"))
             if change.status != "D":
+                foreign = self._foreign(file, others) if usable else None
                 changed[change.path] = (
-                    self._rewrite(file, old, written, self._foreign(file, others, maps))
-                    if usable and old is not None
+                    self._rewrite(diff.sha, file, old, written, foreign)
+                    if foreign is not None and old is not None
                     else None
                 )
             elif old is not None and usable:
-                self._rewrite(file, old, written, {})
+                self._rewrite(diff.sha, file, old, written, {})
         state.files.update(changed)
-        if kept:
-            self._written[diff.sha] = written
+        self._written[diff.sha] = written
+
+    def _keep(self, diff: CommitDiff) -> CommitDiff | None:
+        """What lines are followed by, as long as there is room for it."""
+        kept = _tracked_part(diff)
+        self._room -= _size(kept)
+        return kept if self._room >= 0 else None
 
     def _rewrite(
-        self, file: FileDiff, old: Lines, written: _Written, foreign: Mapping[int, int]
+        self, sha: str, file: FileDiff, old: Lines, written: _Written, foreign: Mapping[int, int]
     ) -> Lines | None:
         """The new version's lines; ``foreign`` gives those that a merge took from elsewhere."""
         path = file.change.path
@@ -172,7 +196,7 @@ class Replay:
             new.extend(old[done:start])
             done = start + len(hunk.removed)
             written.removed.setdefault(old_path, []).append((hunk.old_start, old[start:done]))
-            born = self._add(_Born(written.diff.sha, path, hunk.new_start), len(hunk.added))
+            born = self._add(_Born(sha, path, hunk.new_start), len(hunk.added))
             new.extend(
                 foreign.get(hunk.new_start + offset, identity)
                 for offset, identity in enumerate(born)
@@ -180,28 +204,36 @@ class Replay:
         new.extend(old[done:])
         return new
 
-    def _foreign(
-        self, file: FileDiff, others: Sequence[str], maps: Sequence[Mapping[str, LineMap]]
-    ) -> dict[int, int]:
-        """Lines of a merge that another parent already had, by their number in the merge."""
+    def _foreign(self, file: FileDiff, others: Mapping[str, MergeMap]) -> dict[int, int] | None:
+        """Lines of a merge that another parent already had, by their number in the merge.
+
+        None where that cannot be known.
+        """
         found: dict[int, int] = {}
-        for parent, by_path in zip(others, maps, strict=True):
+        for parent, merge_map in others.items():
+            line_map = merge_map.of(file.change.path)
+            if line_map is None:
+                return None
+            before = {number: line_map.before(number) for number in _added_lines(file)}
+            taken = {number: old for number, old in before.items() if old is not None}
+            if not taken:
+                continue
             state = self._states.get(parent) or _State(root=parent)
-            line_map = by_path.get(file.change.path) or LineMap(file.change.path, ())
             lines = self._lines(state, line_map.old_path)
-            for hunk in file.hunks if lines is not None else ():
-                for number in range(hunk.new_start, hunk.new_start + len(hunk.added)):
-                    old = line_map.before(number)
-                    if lines is not None and old is not None and old <= len(lines):
-                        found.setdefault(number, lines[old - 1])
+            if lines is None or max(taken.values()) > len(lines):
+                return None
+            for number, old in taken.items():
+                found.setdefault(number, lines[old - 1])
         return found
 
     def _lines(self, state: _State, path: str) -> Lines | None:
-        if path in state.files:
-            return state.files[path]
+        if path in state.files or not state.known:
+            return state.files.get(path)
         key = (state.root, path)
         if key not in self._bases:
-            content = self._reader.read(state.root, path) or b""
+            content = self._reader.read(state.root, path)
+            if content is None:
+                return None
             count = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
             self._bases[key] = array("L", self._add(_Base(state.root, path), count))
         return self._bases[key]
@@ -218,7 +250,7 @@ class Replay:
         if origin is None:
             origin = self._origins[identity] = self._follow(identity)
         renamed = origin.place is not None and origin.place.path != path
-        return Origin(origin.place, origin.writers, origin.likeness, renamed)
+        return replace(origin, renamed=renamed)
 
     def _follow(self, identity: int) -> Origin:
         writers: list[str] = []
@@ -231,7 +263,8 @@ class Replay:
                 return Origin(place, tuple(writers), likeness)
             step = self._step(block, block.first + offset)
             if step is None:
-                return Origin(None, (*writers, block.commit), 0.0)
+                partly = block.commit in self._partly_read
+                return Origin(None, (*writers, block.commit), 0.0, unknown=partly)
             identity, alike = step
             if alike < 1.0:
                 writers.append(block.commit)
@@ -240,18 +273,47 @@ class Replay:
 
     def _step(self, block: _Born, line: int) -> tuple[int, float] | None:
         """The identity and likeness of the line that an added line replaced."""
-        written = self._written.get(block.commit)
-        if written is None:
-            return None
-        if written.deleted is None:
-            written.deleted = DeletedLines(written.diff)
-        found = written.deleted.predecessor(block.path, line)
+        written = self._written[block.commit]
+        found = self._deleted(block.commit, written).predecessor(block.path, line)
         if found is None:
             return None
         for start, removed in written.removed.get(found.path, ()):
             if start <= found.line < start + len(removed):
                 return removed[found.line - start], found.likeness
         return None
+
+    def _deleted(self, sha: str, written: _Written) -> DeletedLines:
+        neutral = sha in self._fallback.ignored
+        if written.deleted is None and written.diff is not None:
+            written.deleted = DeletedLines(written.diff, neutral=neutral)
+        if written.deleted is not None:
+            return written.deleted
+        if sha not in self._reread:
+            (diff,) = iter_diffs(self._mirror, [sha])
+            while len(self._reread) >= REREAD:
+                del self._reread[next(iter(self._reread))]
+            self._reread[sha] = DeletedLines(_tracked_part(diff), neutral=neutral)
+        return self._reread[sha]
+
+
+def _tracked_part(diff: CommitDiff) -> CommitDiff:
+    return replace(diff, files=tuple(file for file in diff.files if _tracked(file)))
+
+
+def _size(diff: CommitDiff) -> int:
+    """Roughly the memory of a diff's lines, in bytes."""
+    return sum(
+        len(line) + LINE_OVERHEAD
+        for file in diff.files
+        for hunk in file.hunks
+        for line in (*hunk.removed, *hunk.added)
+    )
+
+
+def _added_lines(file: FileDiff) -> Iterator[int]:
+    return (
+        n for hunk in file.hunks for n in range(hunk.new_start, hunk.new_start + len(hunk.added))
+    )
 
 
 def _tracked(file: FileDiff) -> bool:

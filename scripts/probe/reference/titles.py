@@ -6,6 +6,8 @@ most that a template can do: "handle truncated tables" becomes "Does not handle 
 
 import re
 
+from probe.reference.leaks import Forbidden, find_spans
+
 _PREFIX = re.compile(
     r"""
     ^\s*(?:
@@ -49,34 +51,87 @@ _FORBIDDING = re.compile(
     re.IGNORECASE,
 )
 _NOT_TO = re.compile(
-    r"^(?:don'?t|do\s+not|never|no\s+longer|does\s+not|doesn'?t)\s+", re.IGNORECASE
+    r"^(?:don'?t|do\s+not|never|no\s+longer|does\s+not|doesn'?t|should\s+not|shouldn'?t)\s+",
+    re.IGNORECASE,
 )
+_NO_LONGER = re.compile(r"\b(?P<verb>is|are)\s+no\s+longer\b", re.IGNORECASE)
+"""Of a subject that tells the state after: *x is no longer cut*."""
 _INSTEAD = re.compile(
     r"^(?:(?:use|prefer)\b.+?\b(?:instead of|rather than)|(?:replace|swap)(?=.+\bwith\b))\s+"
     r"(?P<old>.+?)(?:\s+with\s.*)?$",
     re.IGNORECASE,
 )
 _REMOVING = re.compile(r"^(?:remove|drop|delete|get rid of)\s+", re.IGNORECASE)
-_ADVERB = re.compile(
-    r"^(?:properly|correctly|also|always|only|safely|explicitly)\s+", re.IGNORECASE
+_TAG = re.compile(r"\s*\[[A-Z][A-Z -]{2,20}\]$")
+"""``[CODEX]``: who wrote it."""
+_ABOUT_FIX = re.compile(
+    r"^(?:(?:a|an|another|small|minor|tiny|simple|quick|more|some|several|various|follow-?up|real)\s+)+"
+    r"fix(?:es)?\s+(?:for|in|of|to)\s+|^fix-?ups?\b\s*(?:for|in|of|to)?\s*|[\s_-]fix(?:es|ups?)?$",
+    re.IGNORECASE,
 )
+_AND_FIX = re.compile(r"^.{3,}?\b(?:and|also)\s+fix(?:es)?\s+(?=\S+\s+\S)", re.IGNORECASE)
+_RESHAPES = re.compile(
+    r"^(?:refactor|rework|rewrite|restructure|moderni[sz]e|reorgani[sz]e|tidy|merge commit from|apply suggestions)\b",
+    re.IGNORECASE,
+)
+_SCOPE = re.compile(r"^!?\([\w, -]{1,30}\)!?:\s*")
+_OUGHT = re.compile(r"^(?:\w+ing\s+)?should\s+(?!not\b)(?=[a-z])", re.IGNORECASE)
+_WANTED = re.compile(
+    r"^(?:more\s+)?(?P<how>robust|consistent|proper|correct(?:ed)?|safe|strict|full|complete|reliable|missing)"
+    r"\s+(?=[\w`'\"])",
+    re.IGNORECASE,
+)
+_SUPPORT = re.compile(
+    r"^(?:support\s+(?:for|of)\b.*|(?!support\b)[\w/`.-]+(?:\s[\w/`.-]+)?\s+support)$",
+    re.IGNORECASE,
+)
+_PROCESS = re.compile(
+    r"^(?:parsing|handling|generation|transpilation|conversion|rendering|formatting|detection|escaping"
+    r"|encoding|decoding|traversal|roundtrip|resolution|validation|evaluation)\s+(?:of|for)\b",
+    re.IGNORECASE,
+)
+_FAULT = re.compile(
+    r"\b(?:wrong\w*|error|errors|bug|bugs|issue|issues|crash\w*|fail\w*|lost|loses|los[st]|leak\w*|broken|breaks"
+    r"|incorrect\w*|invalid|missing|cannot|can't|doesn't|does not|is not|unexpected\w*)\b",
+    re.IGNORECASE,
+)
+_WILL = (
+    (re.compile(r"\b(?:will|shall) not be\b", re.IGNORECASE), "is not"),
+    (re.compile(r"\b(?:will|shall) not\b|\bwon['’]t\b", re.IGNORECASE), "does not"),
+    (re.compile(r"\b(?:will|shall) be\b", re.IGNORECASE), "is"),
+    (re.compile(r"\b(?:will|shall) ([a-z]+[^aeious\W])\b", re.IGNORECASE), r"\1s"),
+)
+_CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|by|for|from|in|so|to|using|via|when|with)\s+")
+MIN_WORDS = 2
+"""Words with two letters that a title must keep when something is cut from it."""
+_ADVERB = re.compile(
+    r"^(?:properly|correctly|also|always|only|safely|explicitly|consistently|conditionally)\s+",
+    re.IGNORECASE,
+)
+_MANNER = re.compile(r"^(?:properly|correctly|consistently|conditionally)\s", re.IGNORECASE)
 _IMPERATIVES = frozenset(
     {
-        "accept", "account", "add", "adjust", "align", "annotate", "allow", "apply", "assign", "bail", "bound", "build", "calculate",
-        "call", "cap", "cast", "catch", "check", "clean", "clear", "close", "compare", "compute",
-        "consider", "convert", "copy", "count", "create", "decode", "deal", "deduplicate", "detect", "distinguish",
-        "emit", "enable", "encode", "enforce", "ensure", "escape", "evaluate", "exclude", "expand", "expose",
-        "export", "extract", "fall", "fill", "filter", "flush", "follow", "format", "generate",
-        "get", "give", "guarantee", "handle", "honor", "honour", "ignore", "improve", "include",
-        "increase", "infer", "inherit", "initialize", "initialise", "keep", "limit", "load",
-        "look", "make", "map", "mark", "match", "mention", "merge", "normalise", "normalize", "parse", "pass",
-        "permit", "pop", "preserve", "print", "process", "produce", "propagate", "qualify", "quote", "raise",
-        "read", "recognise", "recognize", "recurse", "refuse", "reject", "release", "remember",
-        "render", "report", "require", "reset", "resolve", "respect", "restore", "restrict",
-        "retain", "return", "sanitize", "sanitise", "send", "serialize", "set", "show", "skip",
-        "sort", "split", "store", "strip", "support", "terminate", "throw", "tolerate",
-        "transpile", "traverse", "treat", "trim", "unqualify", "unquote", "unwrap", "update", "use", "validate",
-        "verify", "wait", "warn", "wrap", "write", "yield",
+        "accept", "account", "add", "adjust", "align", "allow", "annotate", "apply", "assign",
+        "bail", "bound", "build", "calculate", "call", "cap", "capture", "cast", "catch", "check",
+        "clean", "clear", "close", "coerce", "compare", "compute", "consider", "consume",
+        "convert", "copy", "count", "create", "deal", "decode", "deduplicate", "detect",
+        "determine", "disable", "disambiguate", "distinguish", "emit", "enable", "encode",
+        "enforce", "enhance", "ensure", "escape", "evaluate", "exclude", "exit", "expand",
+        "export", "expose", "extract", "fall", "fill", "filter", "find", "flush", "follow",
+        "format", "generate", "get", "give", "guarantee", "guard", "halt", "handle", "hide",
+        "honor", "honour", "ignore", "improve", "include", "increase", "infer", "inherit",
+        "initialise", "initialize", "inline", "introduce", "invoke", "iterate", "keep", "leave",
+        "let", "limit", "load", "look", "lowercase", "make", "map", "mark", "match", "mention",
+        "merge", "normalise", "normalize", "optimise", "optimize", "parse", "pass", "permit",
+        "pop", "preserve", "print", "prioritise", "prioritize", "process", "produce", "propagate",
+        "qualify", "quote", "raise", "read", "recognise", "recognize", "recurse", "refuse",
+        "reject", "release", "remember", "remind", "render", "report", "require", "reset",
+        "resolve", "respect", "restore", "restrict", "retain", "return", "rewind", "sanitise",
+        "sanitize", "say", "send", "serialize", "serve", "set", "show", "simplify", "skip",
+        "sort", "specify", "split", "store", "strip", "substitute", "support", "swallow", "tell",
+        "terminate", "throw", "tolerate", "transpile", "traverse", "treat", "trim", "unescape",
+        "unqualify", "unquote", "unwrap", "update", "uppercase", "use", "validate", "verify",
+        "wait", "warn", "widen", "wrap", "write", "yield",
     }
 )  # fmt: skip
 _SPACES = re.compile(r"\s+")
@@ -104,26 +159,108 @@ def defect_title(subject: str) -> str:
     Returns:
         The empty string where the subject names nothing but the act of fixing.
     """
-    text = plain_title(subject)
-    if not re.search(r"[^\W\d_]{2}", text):
+    text = _SCOPE.sub("", _TAG.sub("", plain_title(subject)))
+    text = _AND_FIX.sub("", _ABOUT_FIX.sub("", text)).strip(" -:,;.!")
+    for pattern, words in _WILL:
+        text = pattern.sub(words, text)
+    if _RESHAPES.match(text) or not re.search(r"[^\W\d_]{2}", text):
         return ""
     for pattern, sentence in ((_FORBIDDING, "Does not prevent {}"), (_NOT_TO, "Wrongly: {}")):
         match = pattern.match(text)
         if match:
             return sentence.format(text[match.end() :])
+    before, after_state = _NO_LONGER.subn(r"\g<verb>", text)
+    if after_state:
+        return f"Wrongly: {_lower_first(before)}"
     instead = _INSTEAD.match(text)
     if instead:
         return f"Uses {instead['old']}"
     removing = _REMOVING.match(text)
     if removing:
         return f"Wrongly keeps {text[removing.end() :]}"
+    lacking = _lacking(text)
+    if lacking:
+        return lacking
+    text = _OUGHT.sub("", text)
     adverb = _ADVERB.match(text)
     rest = text[adverb.end() :] if adverb else text
-    verb = re.match(r"[A-Za-z-]+", rest)
-    if verb and not verb.group().isupper() and verb.group().lower() in _IMPERATIVES:
+    if _is_imperative(rest, after_manner=bool(adverb and _MANNER.match(text))):
         words = (adverb.group().lower() if adverb else "") + _lower_first(rest)
         return f"Does not {words}"
-    return text[0].upper() + text[1:]
+    return _upper_first(text)
+
+
+def _is_imperative(text: str, *, after_manner: bool) -> bool:
+    """Whether a text begins with a verb: a known one, or any after *properly* and the like."""
+    verb = re.match(r"[A-Za-z-]+", text)
+    if verb is None or verb.group().isupper():
+        return False
+    word = verb.group().lower()
+    return word in _IMPERATIVES or (after_manner and not word.endswith(("ed", "ing")))
+
+
+def safe_title(title: str, forbidden: Forbidden) -> str:
+    """A title without what gives the fix away: the shortest cut that leaves a title.
+
+    Words that name the fix and references are dropped; else the clauses from the first that
+    leaks on. What is left must have :data:`MIN_WORDS` words and no leak.
+
+    Returns:
+        The empty string where nothing can be cut.
+    """
+    spans = sorted(find_spans(title, forbidden), key=lambda span: span[1:])
+    if not spans:
+        return title
+    if all(kind in {"reference", "commit"} or _is_noun(title, a, b) for kind, a, b in spans):
+        shorter = title
+        for _, start, end in reversed(spans):
+            shorter = shorter[:start] + shorter[end:]
+        shorter = _tidy(re.sub(r"\(\s*\)", "", shorter))
+        if _is_title(shorter, forbidden):
+            return shorter
+    ends = [match.start() for match in _CLAUSE.finditer(title) if match.start() <= spans[0][1]]
+    cuts = (_tidy(title[:end]) for end in reversed(ends))
+    return next((cut for cut in cuts if _is_title(cut, forbidden)), "")
+
+
+def _is_noun(title: str, start: int, end: int) -> bool:
+    """Whether a leak is the bare word, and no verb after *to* or *and* that the rest hangs on."""
+    alone = title[start:end].lower() in {"fix", "fixes"}
+    return alone and re.search(r"\b(?:to|and|not)\s+$", title[:start], re.IGNORECASE) is None
+
+
+def _is_title(text: str, forbidden: Forbidden) -> bool:
+    words = re.findall(r"[^\W\d_]{2}\w*", text.removeprefix("Does not "))
+    return (
+        len(words) >= MIN_WORDS
+        and text.count("`") % 2 == 0
+        and text.count("(") == text.count(")")
+        and not any(True for _ in find_spans(text, forbidden))
+    )
+
+
+def _tidy(text: str) -> str:
+    return _upper_first(_SPACES.sub(" ", text).strip(" -:,;."))
+
+
+def _upper_first(text: str) -> str:
+    """Code names keep their spelling."""
+    word = text.split(" ", 1)[0]
+    return text if re.search(r"[_.(/]|[a-z][A-Z]", word) else text[:1].upper() + text[1:]
+
+
+def _lacking(text: str) -> str:
+    """What a subject wants that has no verb: ``robust x`` is lacking, ``parsing of x`` is wrong."""
+    wanted = _WANTED.match(text)
+    if wanted and wanted["how"].lower() == "missing":
+        return f"Lacks {text[wanted.end() :]}"
+    if wanted:
+        return f"Lacks {wanted['how'].lower().removesuffix('ed')} {text[wanted.end() :]}"
+    if _SUPPORT.match(text) and not _is_imperative(text, after_manner=False):
+        return f"Lacks {_lower_first(text)}"
+    if _PROCESS.match(text) and not _FAULT.search(text):
+        return f"Wrong {_lower_first(text)}"
+    return ""
 
 
 def _lower_first(text: str) -> str:

@@ -7,7 +7,7 @@ stops at the first commit, drops defects whose code was reformatted, split or mo
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,6 +61,8 @@ class Origin:
     """Product of the similarities of the rewrites, 0…1."""
     renamed: bool = False
     """The boundary's path is another one."""
+    unknown: bool = False
+    """git could not say: ``place`` is None without meaning that the line is new."""
 
 
 MAX_HOPS = 64
@@ -74,11 +76,16 @@ class Tracer:
         history: the mirror.
         parents: first parent of every window commit that has one; a commit that is not among the
             keys and no root lies before the snapshot.
+        ignored: commits that only laid code out anew: they write nothing.
     """
 
-    def __init__(self, history: History, parents: Mapping[str, str]) -> None:
+    def __init__(
+        self, history: History, parents: Mapping[str, str], ignored: Collection[str] = ()
+    ) -> None:
         self._history = history
         self._parents = parents
+        self.ignored = frozenset(ignored)
+        self._unread: set[str] = set()
         self._blamed: dict[Place, BlamedLine | None] = {}
         self._steps: dict[Place, Predecessor | None] = {}
         self._deleted: dict[str, DeletedLines] = {}
@@ -136,7 +143,9 @@ class Tracer:
         open_places = sorted(place for place in written if place not in self._steps)
         unread = sorted({place.rev for place in open_places} - self._deleted.keys())
         for diff in self._history.diffs(unread):
-            self._deleted[diff.sha] = DeletedLines(diff)
+            self._deleted[diff.sha] = DeletedLines(diff, neutral=diff.sha in self.ignored)
+            if diff.missing:
+                self._unread.add(diff.sha)
         for place in open_places:
             lines = self._deleted.get(place.rev)
             self._steps[place] = lines.predecessor(place.path, place.line) if lines else None
@@ -153,7 +162,7 @@ class Tracer:
         while here is not None:
             blamed = self._blamed.get(here)
             if blamed is None:
-                break
+                return Origin(None, tuple(writers), likeness, unknown=True)
             if blamed.boundary:
                 found = Place(blamed.commit, blamed.source_path, blamed.source_line)
                 return Origin(found, tuple(writers), likeness, found.path != place.path)
@@ -163,4 +172,6 @@ class Tracer:
                 writers.append(blamed.commit)
             likeness *= step.likeness if step else 0.0
             here = self._before(written)
+            if here is None and blamed.commit in self._unread:
+                return Origin(None, tuple(writers), likeness, unknown=True)
         return Origin(None, tuple(writers), likeness)

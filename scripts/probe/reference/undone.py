@@ -73,7 +73,7 @@ def find_undone(
     """
     shas = {candidate.commit for candidate in candidates}
     speaking = [commit for commit in commits if _speaks_of_reverting(commit)]
-    patches = {candidate.commit: read_patch(candidate.suggested_fix) for candidate in candidates}
+    patches = _fix_patches(candidates)
     reverting = patches | _read_patches(mirror, [c.sha for c in speaking if c.sha not in patches])
     finder = _Targets(commits, {sha: patches[sha] for sha in shas})
     effects: dict[str, _Effect] = {}
@@ -95,6 +95,14 @@ def find_undone(
     return sorted((item for item in alive.values() if item), key=lambda item: item.position)
 
 
+def _fix_patches(candidates: Iterable[Candidate]) -> dict[str, Patch]:
+    """By commit its whole fix: a commit with several bugs has a part of it with each."""
+    fixes: dict[str, dict[str, None]] = defaultdict(dict)
+    for candidate in candidates:
+        fixes[candidate.commit][candidate.suggested_fix] = None
+    return {sha: read_patch("\n".join(texts)) for sha, texts in fixes.items()}
+
+
 def _speaks_of_reverting(commit: Commit) -> bool:
     """In its subject, or in the sentence that git writes; squash bodies quote other reverts."""
     return bool(_REVERTS.search(commit.subject) or _REVERTED_SHA.search(commit.body))
@@ -114,16 +122,21 @@ def find_redone(
     for pairs in pairs_of.values():
         for pair in pairs:
             count[pair] += 1
-    by_commit = {candidate.commit: candidate for candidate in candidates}
+    by_commit: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        by_commit[candidate.commit].append(candidate)
     found: list[tuple[str, str]] = []
     for item in undone:
-        fix = by_commit[item.fix]
-        rare = {pair for pair in pairs_of[fix.id] if count[pair] <= RARE}
-        for later in candidates:
-            gap = position[later.commit] - item.position
-            if 0 < gap <= REDO_WITHIN and rare & pairs_of[later.id]:
-                found.append((fix.id, later.id))
-                break
+        taken: set[str] = set()  # two bugs of one commit are not joined by a third
+        for fix in by_commit[item.fix]:
+            rare = {pair for pair in pairs_of[fix.id] if count[pair] <= RARE}
+            for later in candidates:
+                gap = position[later.commit] - item.position
+                near = 0 < gap <= REDO_WITHIN and later.id not in taken
+                if near and rare & pairs_of[later.id]:
+                    found.append((fix.id, later.id))
+                    taken.add(later.id)
+                    break
     return found
 
 

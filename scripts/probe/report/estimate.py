@@ -29,16 +29,23 @@ from probe.models.structured import Dialogue
 from probe.paths import mirror_beside, prepared_files
 from probe.records import Commit, Pass, SnapshotFile, iter_jsonl, read_jsonl
 from probe.reference.classify_model import ClassifyAnswer, classify_questions
+from probe.reference.extract_model import ExtractAnswer
+from probe.report.estimate_reference import EXTRACT_OUTPUT, reference_stages
 from probe.report.tables import text_table
 from probe.snapshot.files import unpack
 
 A = TypeVar("A", bound=BaseModel)
+
+PROMPTS = ("classify", "extract", "find")
+"""Templates that an estimate renders."""
 
 CLASSIFY_OUTPUT = Spread(60, 150, 1_500)
 """Assumed tokens of a verdict: three sentences, and as much reasoning as efforts differ in."""
 
 FIND_OUTPUT = Spread(300, 4_000, 20_000)
 """Assumed tokens of a pass's answer: from an empty list to dozens of reports after long reasoning."""
+
+_OUTPUT = {"classify": CLASSIFY_OUTPUT, "extract": EXTRACT_OUTPUT, "find": FIND_OUTPUT}
 
 
 def estimate_build(
@@ -55,7 +62,7 @@ def estimate_build(
         benchmark: the validated configuration.
         cells: what would be built.
         store: the recorded calls.
-        prompts: templates by name, ``classify`` and ``find``.
+        prompts: templates by name: those of :data:`PROMPTS`.
 
     Raises:
         ModelError: a model that would be asked has no price.
@@ -67,6 +74,7 @@ def estimate_build(
             if not Path(path).exists():
                 raise RecordError(f"{path}: not there yet; run `snakemake prepare` first")
         planned += _classification(benchmark, repo, store, prompts["classify"])
+        planned += _reference(benchmark, repo, store, prompts)
         runs = [cell.run for cell in cells if cell.repo == repo]
         planned += _findings(benchmark, repo, runs, store, prompts["find"])
     return estimate(planned)
@@ -116,6 +124,16 @@ def _classification(
     yield _planned("classify", repo, None, model, questions, ClassifyAnswer, store, 1)
 
 
+def _reference(
+    benchmark: Benchmark, repo: str, store: CallStore, prompts: Mapping[str, Prompt]
+) -> list[PlannedCalls]:
+    def exact(questions: list[Question[ExtractAnswer]]) -> PlannedCalls:
+        model = get_model(benchmark.models, benchmark.settings.reference.extract.engine)
+        return _planned("extract", repo, None, model, questions, ExtractAnswer, store, 1)
+
+    return reference_stages(benchmark, repo, prompts, exact)
+
+
 def _findings(
     benchmark: Benchmark,
     repo: str,
@@ -159,7 +177,6 @@ def _planned(
     new = [one.request for one in dialogues if not store.path(one.request.key).exists()]
     known = [call for one in dialogues if (call := store.get(one.request.key)) is not None]
     said = [float(call.usage.output_tokens or 0) for call in known]
-    assumed = CLASSIFY_OUTPUT if stage == "classify" else FIND_OUTPUT
     return PlannedCalls(
         stage=stage,
         repo=repo,
@@ -167,6 +184,6 @@ def _planned(
         model=model,
         calls=len(new),
         recorded=len(dialogues) - len(new),
-        output=observed(said) or assumed,
+        output=observed(said) or _OUTPUT[stage],
         prompt_tokens=sum(prompt_tokens(one.messages, one.schema, one.tools) for one in new),
     )

@@ -68,13 +68,22 @@ class RepositoryRecords:
         """Presence verdicts by candidate."""
         return {one.candidate: one for one in self._of_blocks("presence", Presence)}
 
+    def transcript(self, stage: str, candidate: str) -> Path | None:
+        """The transcript of an agent's pass over a candidate; None where no agent worked."""
+        pattern = f"reference/blocks/*/transcripts/{stage}/{candidate}.jsonl"
+        return next(iter(sorted(self.folder.glob(pattern))), None)
+
     def funnel(self) -> list[tuple[str, int]]:
         """Stages and how many stayed, in order."""
         path = self.folder / "reference/funnel.csv"
         try:
             with path.open(encoding="utf-8", newline="") as stream:
                 rows = list(csv.DictReader(stream))
-            return [(row["stage"], int(row["count"])) for row in rows if row["outcome"] == "stayed"]
+            stayed: dict[str, int] = {}
+            for row in rows:
+                if row["outcome"] == "stayed":
+                    stayed[row["stage"]] = stayed.get(row["stage"], 0) + int(row["count"])
+            return list(stayed.items())
         except (OSError, KeyError, ValueError) as error:
             raise RecordError(f"{path}: no funnel table ({error}); build it first") from error
 
@@ -88,9 +97,9 @@ class RepositoryRecords:
         return {finding.id: finding for finding in found}
 
     def matches(self, run: str) -> list[Judgement]:
-        """A run's judgements that are matches or unjudged."""
+        """A run's judgements that are matches or unjudged; of bugs that errata withdrew, none."""
         judged = iter_jsonl(self.folder / run / "judgements.jsonl", Judgement)
-        return [judgement for judgement in judged if judgement.match is not False]
+        return [one for one in judged if one.match is not False and one.right in self.bugs]
 
     def passes(self, run: str) -> list[PassResult]:
         """A run's passes, sorted by name."""

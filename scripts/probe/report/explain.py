@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe.errors import RecordError
-from probe.records import CellMetrics, Judgement, Provenance
+from probe.records import CellMetrics, Evidence, Judgement, Provenance
 from probe.report.evidence import RepositoryRecords
 from probe.report.tables import read_records_csv
 
 _METRICS = ".metrics.csv"
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_CANDIDATE = re.compile(r"([0-9a-f]{12})-[1-9][0-9]*")
 _EXCERPT_LINES = 6
 
 
@@ -30,8 +31,8 @@ class Explainer:
         """What lies behind a target, as lines for people.
 
         Args:
-            target: a ``{run}.metrics.csv`` file, the id of a bug or of a finding, or a commit's
-                name of seven digits or more.
+            target: a ``{run}.metrics.csv`` file, the id of a bug, finding or candidate, or a
+                commit's name of seven digits or more.
 
         Raises:
             RecordError: it names nothing in the results folder.
@@ -50,9 +51,12 @@ class Explainer:
                 named = [sha for sha in records.commits if sha.startswith(target)]
                 if named:
                     return "\n\n".join("\n".join(self._commit(records, sha)) for sha in named)
+            if _CANDIDATE.fullmatch(target) and target in records.candidates:
+                sha = records.candidates[target].commit
+                return "\n".join(self._commit(records, sha, {target}))
         raise RecordError(
-            f"{target}: neither a {{run}}{_METRICS} file nor the id of a bug, finding or window "
-            f"commit in {self.results}/"
+            f"{target}: neither a {{run}}{_METRICS} file nor the id of a bug, finding, candidate or "
+            f"window commit in {self.results}/"
         )
 
     def _repositories(self) -> Iterator[RepositoryRecords]:
@@ -148,23 +152,40 @@ class Explainer:
         presence = records.presences.get(candidate)
         if presence is None:
             return
-        ground = f", {presence.ground}" if presence.ground else ""
+        said: str = presence.verdict or "unjudged"
+        if presence.ground:
+            said += f", {presence.ground}"
+        if presence.overruled:
+            said += f", overruled a drop ({presence.claimed or 'no ground'}): {presence.overruled}"
         yield (
-            f"    presence: {presence.verdict or 'unjudged'}{ground} ({presence.confidence:.2f}) by "
-            f"{_made(presence.provenance)}: {presence.rationale}"
+            f"    presence: {said} ({presence.confidence:.2f}) by {_made(presence.provenance)}: "
+            f"{presence.rationale}"
         )
+        transcript = records.transcript("presence", candidate)
+        if transcript is not None:
+            yield f"      transcript {transcript}"
         yield from self._calls(presence.provenance, "      ")
         for evidence in presence.evidence:
-            yield f"      $ {evidence.command}"
-            lines = evidence.output.splitlines()
-            yield from (f"        {line}" for line in lines[:_EXCERPT_LINES])
-            if len(lines) > _EXCERPT_LINES:
-                yield f"        … {len(lines) - _EXCERPT_LINES} more lines"
+            yield from _quoted(evidence)
 
     def _calls(self, provenance: Provenance, indent: str) -> Iterator[str]:
         for key in provenance.calls:
             path = self.cache / "calls" / key[:2] / f"{key}.json"
             yield f"{indent}call {path}" + ("" if path.is_file() else " (not in this cache)")
+
+
+def _quoted(evidence: Evidence) -> Iterator[str]:
+    """A command with how it ended, whether it was reproduced, and the start of its output."""
+    notes = [] if evidence.exit is None else [f"exit {evidence.exit}"]
+    if evidence.reproduced is not None:
+        notes.append("reproduced" if evidence.reproduced else "not reproduced")
+    first, *more = evidence.command.splitlines() or [""]
+    yield f"      $ {first}" + (f" [{', '.join(notes)}]" if notes else "")
+    lines = evidence.output.splitlines()
+    yield from (f"      > {line}" for line in more[:_EXCERPT_LINES])
+    yield from (f"        {line}" for line in lines[:_EXCERPT_LINES])
+    if len(lines) > _EXCERPT_LINES:
+        yield f"        … {len(lines) - _EXCERPT_LINES} more lines"
 
 
 def _rate(part: int, whole: int, rate: float | None) -> str:

@@ -1,10 +1,13 @@
 """Built reference sets against hand-made labels, as text for people."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from probe.config.names import suggestion
 from probe.errors import RecordError
+from probe.paths import base_name
 from probe.records import Bug, Candidate, Classification, Presence, Record, read_all
 from probe.reference.labels import read_label_rows
 from probe.reference.score import score_classification
@@ -20,23 +23,28 @@ from probe.reference.score_presence import (
 R = TypeVar("R", bound=Record)
 
 
-def score_text(labels: Path, results: Path) -> str:
+def score_text(labels: Path, results: Path, repositories: Sequence[str] = ()) -> str:
     """All scores of the heuristic engines that the labels allow.
 
     Labels of repositories that are not built in ``results`` are left out; the presence of fixes
-    that the classifier missed counts as dropped, since they leave no record.
+    that the classifier missed counts as dropped, since they leave no record. The labels know
+    nothing of variants, and their verdicts on presence hold for one snapshot only: a variant is
+    scored when it is asked for, never beside its repository.
 
     Args:
         labels: folder of ``commits.tsv`` and ``presence.tsv``.
         results: a results folder.
+        repositories: names of repositories or variants; all that are no variants by default.
 
     Raises:
-        RecordError: a label file is missing or malformed, or nothing labelled is built.
+        RecordError: a label file is missing or malformed, nothing labelled is built, or two of the
+            repositories are variants of one.
     """
-    classifications = _blocks(results, "classifications", Classification)
-    candidates = _blocks(results, "candidates", Candidate)
-    presences = _blocks(results, "presence", Presence)
-    bugs = read_all(sorted(results.glob("*/reference/bugs.jsonl")), Bug)
+    folders = _folders(results, repositories)
+    classifications = _blocks(folders, "classifications", Classification)
+    candidates = _blocks(folders, "candidates", Candidate)
+    presences = _blocks(folders, "presence", Presence)
+    bugs = read_all(_existing(folder / "bugs.jsonl" for folder in folders), Bug)
     built = {item.commit for item in classifications}
     cases = _known(read_presence_labels(labels / "presence.tsv"), built)
     rows = read_label_rows(labels / "commits.tsv", ("repo", "sha", "confidence", "present_at_T0"))
@@ -56,8 +64,32 @@ def score_text(labels: Path, results: Path) -> str:
     )
 
 
-def _blocks(results: Path, name: str, model: type[R]) -> list[R]:
-    return read_all(sorted(results.glob(f"*/reference/blocks/*/{name}.jsonl")), model)
+def _folders(results: Path, repositories: Sequence[str]) -> list[Path]:
+    """The reference folders of the named repositories, sorted."""
+    built = {path.parent.name: path for path in results.glob("*/reference")}
+    names = sorted(set(repositories)) or sorted(name for name in built if name == base_name(name))
+    for name in names:
+        if name not in built:
+            raise RecordError(
+                f"{results}/{name}: not built{suggestion(name, built)}; build it first: "
+                f"snakemake {results}/{name}/reference/bugs.jsonl"
+            )
+    twice = [base for base, count in Counter(map(base_name, names)).items() if count > 1]
+    if twice:
+        raise RecordError(
+            f"{results}: variants of {twice[0]!r} share commits and cannot be scored together; "
+            "give --repository one of them"
+        )
+    return [built[name] for name in names]
+
+
+def _existing(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if path.exists()]
+
+
+def _blocks(folders: Iterable[Path], name: str, model: type[R]) -> list[R]:
+    files = (path for folder in folders for path in sorted(folder.glob(f"blocks/*/{name}.jsonl")))
+    return read_all(files, model)
 
 
 def _known(labels: Iterable[PresenceLabel], built: set[str]) -> list[PresenceLabel]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from probe import __version__
+from probe.matching.matches import of_bugs
 from probe.records import Bug, CellMetrics, Finding, Judgement, PassResult, Usage
 from probe.statistics.intervals import wilson
 
@@ -20,6 +21,7 @@ class CellIdentity:
     kind: str
     model: str | None
     effort: str | None
+    reference_version: str
     reference_sha256: str
     config_sha256: str
 
@@ -50,9 +52,10 @@ def compute_cell(
 
     Bounds are Wilson's at 95 %, the upper ones with unjudged pairs taken as matches; F1's are
     those of the lower and of the upper bounds together. A run in which every pass failed has no
-    recall: its failure is not "found nothing".
+    recall: its failure is not "found nothing". Judgements of bugs that are not among ``bugs``,
+    because errata withdrew them, count for nothing: what matches only such a bug is unmatched.
     """
-    judged = list(judgements)
+    judged = of_bugs(judgements, bugs)
     failed = sum(result.status != "ok" for result in results)
     certain = _count_matched(judgement for judgement in judged if judgement.match)
     possible = _count_matched(judgement for judgement in judged if judgement.match is not False)
@@ -69,6 +72,7 @@ def compute_cell(
         matched_findings=certain.findings,
         passes=len(results),
         passes_failed=failed,
+        reference_version=identity.reference_version,
         reference_sha256=identity.reference_sha256,
         config_sha256=identity.config_sha256,
         probe_version=__version__,

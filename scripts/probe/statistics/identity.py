@@ -5,14 +5,14 @@ import platform
 from collections.abc import Mapping, Sequence
 
 from probe import __version__
-from probe.records import PassResult, content_sha256
+from probe.records import PassResult, ReferenceInfo, content_sha256
 from probe.statistics.cell import CellIdentity
 
 
 def identify_cell(
     config: Mapping[str, object],
     results: Sequence[PassResult],
-    reference_sha256: str,
+    reference: ReferenceInfo,
     code_revision: str | None,
 ) -> tuple[CellIdentity, str]:
     """The cell's identity, and the text of the ``config.json`` that is kept beside it.
@@ -20,7 +20,7 @@ def identify_cell(
     Args:
         config: the cell's resolved configuration; needs ``repo``, ``run`` and ``settings.kind``.
         results: the run's passes; they know the version of the tool.
-        reference_sha256: hash of the reference set.
+        reference: the reference set that the cell is scored against.
         code_revision: of the workflow's checkout; None where it is none.
 
     The configuration's hash leaves out versions of Python and PROBE, which have columns or a place
@@ -37,13 +37,15 @@ def identify_cell(
         kind=kind,
         model=", ".join(tools) or None,
         effort=_effort(config),
-        reference_sha256=reference_sha256,
+        reference_version=reference.version,
+        reference_sha256=reference.sha256,
         config_sha256=config_sha256,
     )
     kept = {
         **config,
         "config_sha256": config_sha256,
-        "reference_sha256": reference_sha256,
+        "reference_version": reference.version,
+        "reference_sha256": reference.sha256,
         "tools": tools,
         "prompts_sha256": prompts,
         "code_revision": code_revision,
