@@ -24,7 +24,7 @@ def finding(text):
     place = {"artifactLocation": {"uri": "pkg/stats.py"}, "region": {"startLine": line}}
     return {
         "ruleId": "r",
-        "message": {"text": "Wrong."},
+        "message": {"text": "Xylophone."},
         "locations": [{"physicalLocation": place}],
     }
 

@@ -99,6 +99,10 @@ def explains(dated, monkeypatch, capsys, target, sha):
     name = bugs_of(dated, "small@2025-04")[0].id
     assert main(["explain", name]) == 0
     assert f"commit {sha} of 2025-04-10" in capsys.readouterr().out
+    assert main(["explain", sha[:10]]) == 0
+    said = capsys.readouterr().out
+    assert f"in small@2025-03-15:\ncommit {sha}" in said
+    assert f"in small@2025-04:\ncommit {sha}" in said
     assert main(["cells"]) == 0
     assert "small@2025-04" in capsys.readouterr().out
 

@@ -1,7 +1,7 @@
 """Where the lines of a fix stood in the snapshot, by blame, then by name, then by text."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from probe.code.languages import language_of
@@ -31,8 +31,8 @@ class Past:
     snapshot: Snapshot
     read: Read
     """Reads a path at a revision."""
-    names: Callable[[str, str], bool]
-    """Whether a word occurs anywhere at a revision."""
+    uses: Callable[[str, Collection[str]], Mapping[str, Sequence[Place]]]
+    """Lines of a revision that hold any of some words, by word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class AnchoredLine:
     line: int
     lost: frozenset[str]
     """Words that the fix takes away from it."""
+    unit: str | None
+    """Qualified name of the parent's unit around it; None at module level."""
     origin: Origin
     place: tuple[str, int] | None
     """Path and line in the snapshot, None where the line was born later."""
@@ -58,12 +60,16 @@ class Insertion:
     path: str
     line: int
     """The line after which it adds, 0 at the start of the file."""
+    added: tuple[str, ...]
+    """Lines that say something; empty where it replaces lines."""
     unit: str | None
     """Qualified name of the parent's unit around it; None at module level."""
     in_code: bool
     """Inside a function or method, where statements run; what is added elsewhere is declared."""
     head: AnchoredLine | None
     """The line that names the unit."""
+    opener: AnchoredLine | None
+    """The line that opens the table or block around; it may be the head."""
     neighbours: tuple[AnchoredLine, ...]
     """The nearest lines that say something before and after, inside the unit."""
 
@@ -76,7 +82,8 @@ class Anchored:
     lines: tuple[AnchoredLine, ...]
     """All faulty lines, by file and line."""
     insertions: tuple[Insertion, ...]
-    """All purely additive places; looked up only where they decide (see :func:`anchor`)."""
+    """All purely additive places; where the fix takes nothing away, the surroundings of its faulty
+    lines too."""
     units: tuple[tuple[str, str], ...]
     """Path and qualified name of the parent's units that hold faulty lines or insertions."""
     locations: tuple[Location, ...]
@@ -89,9 +96,8 @@ class Anchored:
 def anchor(fix: Extracted, past: Past) -> Anchored:
     """Find the snapshot's lines behind a fix.
 
-    Faulty lines go by recursive blame. The neighbours of insertions are looked up where the fix
-    has no faulty line, or its lines hold all that they held. Where nothing is found by blame, the
-    enclosing unit is looked for by its qualified name, then each line by its text, where that
+    Faulty lines and the neighbours of insertions go by recursive blame. Where nothing is found so,
+    the enclosing unit is looked for by its qualified name, then each line by its text, where that
     occurs once in the snapshot.
 
     Args:
@@ -100,9 +106,10 @@ def anchor(fix: Extracted, past: Past) -> Anchored:
     """
     parent = _Parent(fix, past.read)
     lines = _anchor_lines(fix, parent, past)
-    insertions = _anchor_insertions(fix, parent, past) if needs_context(fix) else ()
+    insertions = _anchor_insertions(fix, parent, past)
     units = tuple(dict.fromkeys(parent.units_of_changes()))
-    ways = _ways([*lines, *(n for i in insertions for n in i.neighbours)])
+    near = [line for insertion in insertions for line in insertion.neighbours]
+    ways = _ways([*lines, *near]) if needs_context(fix) else _ways(lines) or _ways(near)
     locations = _ranges(lines) or _insertion_ranges(insertions)
     uses = _uses_of_imports(fix, past.snapshot)
     if uses:
@@ -124,6 +131,7 @@ class _Parent:
     def __init__(self, fix: Extracted, read: Read) -> None:
         self._fix = fix
         self._read = read
+        self.around = needs_context(fix)
         self._content: dict[str, bytes] = {}
         self._units: dict[str, list[Unit]] = {}
 
@@ -152,7 +160,11 @@ class _Parent:
                 max(1, line)
                 for file in self._fix.files
                 if file.path == path
-                for line in (*file.faulty, *file.insertions, *(p for p, _ in _context_points(file)))
+                for line in (
+                    *file.faulty,
+                    *file.insertions,
+                    *(point.after for point in _context_points(file, around=self.around)),
+                )
             }
         )
 
@@ -189,7 +201,8 @@ def _look_up(
         elif origin.place is None:
             spot = _restored(path, line, parent, past.snapshot)
             how = "restored" if spot else None
-        found.append(AnchoredLine(path, line, lost, origin, spot, how))
+        unit = parent.unit(path, line)
+        found.append(AnchoredLine(path, line, lost, unit.name if unit else None, origin, spot, how))
     return tuple(found)
 
 
@@ -234,37 +247,72 @@ def _restored(
 def _anchor_insertions(fix: Extracted, parent: _Parent, past: Past) -> tuple[Insertion, ...]:
     found = []
     for file in fix.files:
-        lines = parent.lines(file.path)
-        for after, resume in _context_points(file):
-            unit = parent.unit(file.path, max(1, after))
-            first, last = (unit.first, unit.last) if unit else (1, len(lines))
-            near = _saying_neighbours(lines, after, resume, first, last)
-            heads = [unit.head_first] if unit else []
-            wanted = [(file.path, n, frozenset[str]()) for n in (*near, *heads)]
-            looked_up = _look_up(fix, wanted, parent, past)
-            found.append(
-                Insertion(
-                    file.path,
-                    after,
-                    unit.name if unit else None,
-                    unit is not None and unit.kind in {"function", "method"},
-                    looked_up[-1] if unit else None,
-                    looked_up[: len(near)],
-                )
-            )
+        for point in _context_points(file, around=parent.around):
+            found.append(_anchor_insertion(fix, file.path, point, parent, past))
     return tuple(found)
 
 
-def _context_points(file: FaultyFile) -> list[tuple[int, int]]:
-    """The lines before and behind each change: an insertion has none of its own."""
-    return sorted(
-        {
-            (change.old_start - 1, change.old_start + len(change.removed))
-            if change.faulty
-            else (line := insertion_line(change), line + 1)
-            for change in file.changes
-        }
+def _anchor_insertion(
+    fix: Extracted, path: str, point: "_Point", parent: _Parent, past: Past
+) -> Insertion:
+    lines = parent.lines(path)
+    unit = parent.unit(path, max(1, point.after))
+    first, last = (unit.first, unit.last) if unit else (1, len(lines))
+    near = _saying_neighbours(lines, point.after, point.resume, first, last)
+    opener = _opener(lines, point)
+    heads = [n for n in (opener, unit.head_first if unit else None) if n is not None]
+    looked_up = _look_up(fix, [(path, n, frozenset[str]()) for n in (*near, *heads)], parent, past)
+    return Insertion(
+        path,
+        point.after,
+        point.added,
+        unit.name if unit else None,
+        unit is not None and unit.kind in {"function", "method"},
+        looked_up[-1] if unit else None,
+        looked_up[len(near)] if opener else None,
+        looked_up[: len(near)],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A place between two lines of the parent, and what the fix adds there."""
+
+    after: int
+    resume: int
+    added: tuple[str, ...] = ()
+    indent: int = 0
+
+
+def _context_points(file: FaultyFile, *, around: bool) -> list[_Point]:
+    """Where a fix inserts; ``around``: what its other changes stand in as well."""
+    points: dict[tuple[int, int], _Point] = {}
+    for change in file.changes:
+        saying = tuple(line for line in change.added if any(map(str.isalnum, line)))
+        indent = _indent(saying[0]) if saying else 0
+        if not change.faulty:
+            line = insertion_line(change)
+            points[line, line + 1] = _Point(line, line + 1, saying, indent)
+        elif around:
+            before, behind = change.old_start - 1, change.old_start + len(change.removed)
+            points[before, behind] = _Point(before, behind, (), indent)
+    return [points[key] for key in sorted(points)]
+
+
+def _opener(lines: Sequence[str], point: _Point) -> int | None:
+    """The nearest line before with less indentation: the head of the table or block around."""
+    return next(
+        (
+            n
+            for n in range(min(point.after, len(lines)), 0, -1)
+            if _says(lines, n) and _indent(lines[n - 1]) < point.indent
+        ),
+        None,
+    )
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _saying_neighbours(

@@ -162,7 +162,7 @@ def open_past(
     revs = {parents[sha] for sha in fixes if sha in parents}
     with ObjectReader(mirror) as reader:
         replay = Replay(mirror, t0, revs, reader, blame)
-        yield Past(replay, Snapshot(mirror, t0, scope, reader), reader.read, history.names)
+        yield Past(replay, Snapshot(mirror, t0, scope, reader), reader.read, history.uses)
 
 
 def window_parents(mirror: Path, t0: str, t1: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ from probe.reference.classify_weights import (
     BODY_FAULT,
     CLAIMS,
     FORK_WEIGHT,
+    PAIRS,
     PREFIX_WEIGHT,
     PRIOR,
     RELEASE_WEIGHT,
@@ -36,7 +37,7 @@ _TIDYING = re.compile(
     r"\b(?:unused|sort\w*|order\w*|isort|lint\w*|style|format\w*|typ(?:e|es|ing))\b"
 )
 
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 """Version of the rules and their weights; raise it with every change of either."""
 
 _GATED = 0.97
@@ -49,20 +50,27 @@ _CHANCE_LINES = 40
 
 @dataclass(slots=True)
 class _Seen:
-    """Diffs of the window so far, to recognise the inverse of one by its content."""
+    """Diffs of the window so far, to recognise the inverse of one by its content.
 
-    keys: dict[tuple[int, int], bool] = field(default_factory=dict)
-    """Key of a diff to whether that commit was itself a revert."""
+    What such a commit restores the snapshot had, so it corrects nothing that was wrong there.
+    """
 
-    def undoes(self, changes: Changes) -> bool | None:
+    keys: dict[tuple[int, int], tuple[frozenset[str], bool]] = field(default_factory=dict)
+    """Key of a diff to its paths, and to whether that commit was itself a revert."""
+
+    def undoes(self, commit: Commit, changes: Changes) -> bool | None:
         """None: no inverse seen; otherwise whether the commit it undoes was a revert."""
-        if changes.key is None or changes.added + changes.removed < 3:
+        found = self.keys.get((changes.key[1], changes.key[0])) if changes.key else None
+        if found is None:
             return None
-        return self.keys.get((changes.key[1], changes.key[0]))
+        # a line or two are equal by chance, but hardly in the same files
+        paths, revert = found
+        by_chance = changes.added + changes.removed < 3 and paths.isdisjoint(_paths(commit))
+        return None if by_chance else revert
 
-    def add(self, changes: Changes, revert: bool) -> None:
+    def add(self, commit: Commit, changes: Changes, revert: bool) -> None:
         if changes.key is not None:
-            self.keys[changes.key] = revert
+            self.keys[changes.key] = _paths(commit), revert
 
 
 def classify(
@@ -120,9 +128,9 @@ def _classify(
     if len(commit.parents) > 1:
         return _answer(commit, False, _GATED, "a merge commit is no fix by itself")
     changes = read_changes(commit, diff, scope)
-    undone = seen.undoes(changes)
+    undone = seen.undoes(commit, changes)
     revert = bool(message.reverts % 2) or (undone is False and not message.reverts)
-    seen.add(changes, revert)
+    seen.add(commit, changes, revert)
     reason = _gate(commit, message, changes, revert, scope)
     if reason:
         return _answer(commit, False, _GATED, reason)
@@ -133,6 +141,10 @@ def _classify(
     is_fix = probability >= 0.5
     confidence = min(_SUREST, probability if is_fix else 1 - probability)
     return _answer(commit, is_fix, confidence, rationale)
+
+
+def _paths(commit: Commit) -> frozenset[str]:
+    return frozenset(change.path for change in commit.files)
 
 
 def _gate(
@@ -186,7 +198,13 @@ def _weigh(
             fired.append((claim.name, claim.weight))
     if BODY_FAULT.pattern.search(message.body):
         fired.append((BODY_FAULT.name, BODY_FAULT.weight))
+    named = {name for name, _ in fired}
     fired.extend(_weigh_signals(changes))
+    fired.extend(
+        (f"{claim}, {signal}", weight)
+        for (claim, signal), weight in PAIRS.items()
+        if claim in named and signal in changes.signals
+    )
     if message.kind == "fix" and TYPING_CLAIM.search(f"{message.scope} {message.text}"):
         fired = [item for item in fired if item[0] not in TYPING]
     return round(PRIOR + sum(weight for _, weight in fired), 6), fired

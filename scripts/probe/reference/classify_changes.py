@@ -58,6 +58,9 @@ _NEWS_PATH = re.compile(
 _FRAGMENT = re.compile(
     r"(?:^|/)(?:changes|newsfragments|changelog\.d|news|\.changeset)/(?P<name>[^/]+)$", re.I
 )
+_NEW_SINCE = re.compile(r"\.\. versionadded::|@since\b")
+_DEPRECATED_SINCE = re.compile(r"\.\. deprecated::|@deprecated\b")
+_BENCHMARK = re.compile(r"(?:^|/)(?:asv_bench|bench|benchmarks?|perf)/|[._-]bench\.", re.IGNORECASE)
 _FRAGMENT_FIX = frozenset({"bugfix", "fix", "security"})
 _FRAGMENT_FEATURE = frozenset({"feature", "feat"})
 
@@ -157,6 +160,10 @@ def _read_files(changes: Changes, files: Iterable[FileDiff], scope: SourceScope)
         changes.signals.add("issue cited in code")
     if any(_FAULT_NOTE.search(note) for note in notes):
         changes.signals.add("comment explains a fault")
+    if any(_NEW_SINCE.search(note) for note in notes):
+        changes.signals.add("documented as new")
+    if any(_DEPRECATED_SINCE.search(note) for note in notes):
+        changes.signals.add("deprecates")
 
 
 def _is_unchanged(file: FileDiff) -> bool:
@@ -240,6 +247,9 @@ def _is_rename(edits: list[Edit]) -> bool:
 def _read_other(changes: Changes, file: FileDiff, role: PathRole) -> None:
     path = file.change.path
     added = [line for hunk in file.hunks for line in hunk.added][:_MOST_NOTES]
+    if _BENCHMARK.search(path):
+        changes.signals.add("benchmarked")
+        return
     if role == "test":
         _read_tests(changes, file, added)
         return
@@ -291,6 +301,12 @@ def _observe_size(changes: Changes, commit: Commit, scope: SourceScope) -> None:
         signals.add("tested")
         if size <= 40:
             signals.add("small and tested")
+        if changes.test_added > 60:
+            signals.add("many test lines")
+        elif changes.test_added <= 20:
+            signals.add("few test lines")
+        if changes.test_removed > changes.test_added:
+            signals.add("tests shrink")
     else:
         signals.add("untested")
     if changes.readable and not changes.added:
@@ -306,3 +322,5 @@ def _observe_size(changes: Changes, commit: Commit, scope: SourceScope) -> None:
     new = [c for c in commit.files if c.status == "A" and scope.is_production(c.path)]
     if new:
         signals.add("new production file")
+    elif not signals & _NOVELTIES:
+        signals.add("nothing new")

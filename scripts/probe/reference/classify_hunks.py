@@ -57,6 +57,11 @@ _PY_ANNOTATION = re.compile(
 _ANNOTATED = re.compile(
     r"^(?:async\s+)?def\s|^(?:self\.)?\*{0,2}\w+\s*(?::|=|,|$)|^\)\s*(?:->|:)|# (?:type: ignore|noqa)|\bcast\("
 )
+_DEPRECATED = re.compile(r"\b(?:Pending)?DeprecationWarning\b|\bFutureWarning\b|@deprecated\b|\.\. deprecated::")
+_CACHE = re.compile(r"(?:\b|_)(?:memo(?:ize[ds]?|ized)?|lru_?cache|cached?|caches)(?:\b|_|[A-Z])|[a-z](?:Cached?|Memo)(?:\b|[A-Z])")
+_AWAIT = re.compile(r"\bawait\b")
+_REGEX = re.compile(r"\bre\.(?:compile|sub|match|search|fullmatch|split)\(|(?<![\w)\]])/(?![/*\s])(?:\\.|[^/\\\n])+/[dgimsuvy]*|\br[\"']")
+_CHECKER = re.compile(r"eslint-disable|@ts-(?:ignore|expect-error)|\$Flow|# (?:type: ignore|noqa|pyright|pylint)")
 _STATE = ("_", "visited", "seen", "depth", "stack")
 """Parameters that carry a recursion's state are no options."""
 
@@ -137,6 +142,10 @@ def _observe_additions(edit: Edit, lines: Lines) -> None:
             signals.add("catches")
         if _WARN.search(line):
             signals.add("warns")
+        if _DEPRECATED.search(line):
+            signals.add("deprecates")
+        if _CACHE.search(line) and not _CACHE.search(removed_text):
+            signals.add("caches")
         name = _name(line)
         if name and name not in names:
             signals.add("private helper" if name.startswith("_") else "new definition")
@@ -160,6 +169,18 @@ def _observe_replacement(edit: Edit, old: list[str], new: list[str], style: Styl
     gone, come = _middle(old, new)
     if any(map(_CONDITION.search, edit.removed)) and any(map(_CONDITION.search, edit.added)):
         signals.add("condition changed")
+    if any(map(_REGEX.search, edit.removed)) and any(map(_REGEX.search, edit.added)):
+        signals.add("pattern changed")
+    if _AWAIT.search(" ".join(come)) and "await" not in gone:
+        signals.add("awaits")
+    if gone and come and len(gone) == len(come) == 1 and _NAME.match(gone[0]) and _NAME.match(come[0]):
+        signals.add("one name changed")
+    if not gone and 0 < len(come) <= 12:
+        signals.add("something put in")
+    if not come and 0 < len(gone) <= 12:
+        signals.add("something taken out")
+    if len(gone) >= 12 and len(come) * 2 < len(gone):
+        signals.add("shrinks")
     if style == "hash" and _differs_in_types(edit.removed, edit.added):
         signals.add("annotation")
     if len(gone) + len(come) <= 14:

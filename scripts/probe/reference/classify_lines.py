@@ -46,9 +46,13 @@ _KEYWORDS = (
     " namespace module asserts unique symbol satisfies implements do end local then global nonlocal"
 )
 _WORD = rf"(?!(?:{'|'.join(_KEYWORDS.split())})\b)[A-Za-z][a-z'’-]*[a-z]"
-_PROSE = re.compile(rf"(?:^|\s)(?:{_WORD} ){{2}}{_WORD}(?=[\s.,;:)!?]|$)")
+_PROSE = re.compile(
+    rf"(?:^|\s)(?:{_WORD} ){{2}}{_WORD}(?=[\s.,;:)!?]|$)"
+    rf"|(?:^|\s){_WORD} (?:the|an?|to|be|are|was|which|that|this|should|will|can|when) [`*:]*{_WORD}\b"
+)
 _DOC_LINE = re.compile(
     r"^(?:\.\. |:(?:param|return|raise|type|issue|pr)|>>> |\.\.\. |https?://"
+    r"|\*{0,2}\w+(?:, \*{0,2}\w+)* : [^=]+$"
     r"|[\w*]+(?: \([\w, ]+\))?: [A-Z][a-z]+ [a-z]+\b)"
 )
 _IMPORT = re.compile(

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from probe.reference.classify_languages import FOREIGN_KINDS, FOREIGN_PREFIX, plain_signs
+
 Kind = Literal[
     "fix", "feature", "performance", "upkeep", "style", "docs", "test", "ci", "release", "revert"
 ]
@@ -118,7 +120,7 @@ def claim(text: str) -> str:
 @lru_cache(maxsize=8192)
 def parse_message(subject: str, body: str) -> Message:
     """Take a message apart; deterministic and total."""
-    reverts, inner = _unwrap_reverts(subject.strip())
+    reverts, inner = _unwrap_reverts(plain_signs(subject).strip())
     prefix, kind, scope, rest = split_prefix(inner)
     if _REVERT.match(rest) and not reverts:
         reverts = 1
@@ -157,6 +159,9 @@ def split_prefix(subject: str) -> tuple[str | None, Kind | None, str, str]:
         if kind:
             scope = match.groupdict().get("scope") or ""
             return match["type"].lower(), kind, scope.lower(), match["rest"]
+    foreign = FOREIGN_PREFIX.match(subject)
+    if foreign and (told := FOREIGN_KINDS.get(foreign["type"].lower())):
+        return foreign["type"].lower(), told, (foreign["scope"] or "").lower(), foreign["rest"]
     area = _AREA.match(subject)
     return None, None, "", area["rest"] if area else subject
 

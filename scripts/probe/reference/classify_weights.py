@@ -8,9 +8,10 @@ shape of a diff, a shape (about 1) outweighs no plain claim to the contrary.
 import re
 from typing import NamedTuple
 
+from probe.reference.classify_languages import FAULT, NOVELTY, REPAIR
 from probe.reference.classify_message import Kind
 
-PRIOR = -0.5
+PRIOR = 0.1
 """A commit that changes production behaviour, of which nothing else is known."""
 
 
@@ -48,13 +49,19 @@ SIDELINE_WEIGHT = -3.0
 _SIDELINE = (
     r"(?:typos?|lint\w*|format\w*|style|styling|docs?|docstrings?|documentation|comments?|tests?|ci"
     r"|workflows?|readme|changelog|layout|links?|mypy|pyright|ruff|eslint|clippy|annotations?|typings?"
-    r"|type hints?|benchmarks?|build|spelling|grammar|whitespaces?|indentation|warnings?|deploy\w*|performance)"
+    r"|type hints?|benchmarks?|build|spelling|gramma\w+|whitespaces?|indentation|warnings?|deploy\w*|performance"
+    r"|doctests?|sphinx|stubs?|pylint|flake8|codespell)"
+)
+
+_LINTERS = (
+    r"(?:ruff|pylint|flake8\S*|flynt|refurb|eslint|oxlint|biome|clippy|pyupgrade|codespell|isort|sonar\w*"
+    r"|standard\.?js|prettier|pre-commit)"
 )
 
 _REPAIR_VERBS = (
     r"^(?:\w+ly )?(?:avoid|prevent|handle|ensure|don't|do not|stop|respect|preserve|properly|correct"
     r"|reject|restore|resolve|guard|escape|raise|throw|skip|ignore|limit|make sure|never|keep|treat"
-    r"|quote|cap|enforce|block|propagate|disallow|validate|return|distinguish|detect"
+    r"|quote|cap|enforce(?! (?:\S+ ){0,3}rules?\b)|block|propagate|disallow|validate|return|distinguish|detect"
     r"|tolerate|account|forward|flush|honou?r|cope|bail|qualify|hide|only|differentiate|consider"
     r"|unescape|strip|harden)(?:s|es|ed|ing)?\b"
 )
@@ -81,20 +88,25 @@ CLAIMS: tuple[Claim, ...] = tuple(
         ("opens with fix", rf"^(?:small |minor |quick )?(?:bug ?)?fix(?:e[sd]|ing)?\b(?! (?:up|findings)|(?: \w+){{0,2}} {_SIDELINE}\b)", 3.5),
         ("fixes something on the side", rf"^(?:small |minor )?fix(?:e[sd])?(?: \w+){{0,2}} {_SIDELINE}\b", -1.5),
         ("speaks of a fix", r"(?<!^)\b(?:fix(?:e[sd]|ing)?|bugs?|bugfix(?:es)?|hotfix)\b", 1.5),
-        ("speaks of a fault", r"\b(?:crash\w*|regressions?|incorrect\w*|wrong\w*|broken|unparseable|leak\w*|race conditions?|deadlock\w*|infinite|vulnerab\w*|cve|redos|corrupt\w*|misparse\w*|mishandl\w*|bypass\w*|path traversal|injection|unbound\w*|undefined|stale|lost|fails?|failing|failures?|segfault\w*|overflow\w*|recursion|nonetype|typeerrors?|keyerrors?|indexerrors?|attributeerrors?)\b", 1.6),
-        ("non-English repair", r"\b(?:corrige\w*|corrig\w+|r[ée]pare\w*|behebe\w*|behoben|korrigier\w*|arregl\w+|corregi\w+|correção|corrección|corretto|napraw\w+|исправ\w*|почин\w*)\b|修复|修復|修正|修理|バグ|버그|수정|고침", 3.0),
-        ("opens with a repair", _REPAIR_VERBS, 1.4),
-        ("tells a repair", r"\b(?:properly|correctly|instead of|missing|should(?:n't)?|unexpected\w*|invalid|malformed|truncated|edge[- ]cases?|round ?trips?|ambigu\w+|silently|consisten\w+|inconsisten\w+|precedence|robust\w*|no longer|never|gracefully|duplicated?|redundant|cyclic|limits?|unbound\w*|mismatch\w*|errors?|exceptions?|doesn't|don't|cannot|can't|even (?:if|on|when|on failure)|not being|to avoid|to prevent|to ensure)\b", 0.7),
-        ("opens with a feature", _FEATURE_VERBS, -1.3),
-        ("typing only", r"\b(?:annotat\w+|type[- ]hints?|type:? ignores?|typing|mypy|pyright|return type of)\b", -1.3),
-        ("opens with upkeep", _UPKEEP_VERBS, -2.0),
-        ("opens with a change", _CHANGE_VERBS, -0.6),
-        ("claims neither a feature nor upkeep", rf"^(?!{_REPAIR_VERBS[1:]}|{_FEATURE_VERBS[1:]}|{_UPKEEP_VERBS[1:]}|{_CHANGE_VERBS[1:]})\W*\w", 0.5),
-        ("performance", r"\b(?:performance|faster|speed ?ups?|optimi[sz]\w+|fast path|overheads?|bundle size|~?\d+% faster|import time|perf|needless\w*|extra cop(?:y|ies)|copying)\b", -1.3),
-        ("prose only", r"\b(?:docs?|docstrings?|documentation|typos?|readme|changelog|spelling|wording|readability|style noise|lint\w*|ruff|rule \w*\d+|formatting|jsdoc)\b|^(?:\w+ ){0,4}comments?$|^(?:tweak|modify|update|change|remove|improve|add|clarify|reword|fix)(?: \w+){0,2} comments?\b|\bchanges? (?:to|in) comments?\b", -1.6),
+        ("speaks of a fault", r"\b(?:crash\w*|regressions?|incorrect\w*|wrong\w*|broken|unparseable|leak\w*|race conditions?|deadlock\w*|infinite|vulnerab\w*|cve|redos|corrupt\w*|misparse\w*|mishandl\w*|bypass\w*|path traversal|injection|unbound\w*|undefined|stale|lost|fails?|failing|failures?|segfault\w*|overflow\w*|recursion|nonetype|typeerrors?|keyerrors?|indexerrors?|attributeerrors?)\b", 1.4),
+        ("non-English repair", REPAIR, 3.0),
+        ("non-English fault", FAULT, 1.6),
+        ("non-English feature", NOVELTY, -1.3),
+        ("opens with a repair", _REPAIR_VERBS, 1.2),
+        ("tells a repair", r"\b(?:properly|correctly|instead of|missing|should(?:n't)?|unexpected\w*|invalid|malformed|truncated|edge[- ]cases?|round ?trips?|ambigu\w+|silently|consisten\w+|inconsisten\w+|precedence|robust\w*|no longer|never|gracefully|duplicated?|redundant|cyclic|limits?|unbound\w*|mismatch\w*|errors?|exceptions?|doesn't|don't|cannot|can't|even (?:if|on|when|on failure)|not being|to avoid|to prevent|to ensure)\b", 0.9),
+        ("opens with a feature", _FEATURE_VERBS, -1.6),
+        ("typing only", r"\b(?:annotat\w+|type[- ]hints?|type:? ignores?|typing|mypy|pyright|return type of)\b", -1.2),
+        ("opens with upkeep", _UPKEEP_VERBS, -1.8),
+        ("opens with a change", _CHANGE_VERBS, -0.9),
+        ("claims neither a feature nor upkeep", rf"^(?!{_REPAIR_VERBS[1:]}|{_FEATURE_VERBS[1:]}|{_UPKEEP_VERBS[1:]}|{_CHANGE_VERBS[1:]})\W*\w", 0.3),
+        ("a lint campaign", rf"\b{_LINTERS}\b|\brules? \w*\d+|\b(?:enforce|apply|enable|follow|satisfy|please)\b.*\b(?:rules?|linters?)$", -3.0),
+        ("finishes a deprecation", r"\b(?:finish|finali[sz]e|complete|start|begin|conclude|end)\w*\b.*\bdeprecat\w+|\bfinali[sz]e change\b|^(?:remove|drop|delete)\b.*\bdeprecated\b|\bdeprecation cycles?\b|^silence\b", -1.8),
+        ("a better message", r"\b(?:improve|better|clear(?:er)?|friendl\w+|helpful|descriptive|reword|add)\b.*\b(?:error|warning|exception) (?:messages?|texts?|contexts?|hints?)\b|\b(?:error|warning)? ?messages? (?:more |clearer)|\badd (?:a )?(?:suggestion|hint)s?\b|\badd error context\b|\badd_note\b", -1.3),
+        ("performance", r"\b(?:performance|faster|speed ?ups?|optimi[sz]\w+|fast path|overheads?|bundle size|~?\d+% faster|import time|perf|needless\w*|extra cop(?:y|ies)|copying|(?:reduc|minimi[sz]|lower|sav|less)\w*\b.*\bmemory|micro-?opti\w+|allocations?|fewer \w+ calls)\b|^(?:lazily|defer|hoist|precompute|memoi[sz]e|cache)\b|\b(?:avoid|skip|remove|eliminate)(?:s|ing)? (?:\w+ )?(?:redundant|repeated|needless|unnecessary|extra) ", -1.3),
+        ("prose only", r"\b(?:docs?|docstrings?|documentation|typos?|readme|changelog|spelling|wording|readability|style noise|lint\w*|formatting|jsdoc|gramma\w+|doctests?|sphinx)\b|^(?:\w+ ){0,4}comments?$|^(?:tweak|modify|update|change|remove|improve|add|clarify|reword|fix)(?: \w+){0,2} comments?\b|\bchanges? (?:to|in) comments?\b", -1.6),
         ("a message's wording", r"\b(?:messages?|error text)\b", -0.8),
-        ("speaks of tidiness", r"\b(?:unnecessar\w+|noise|clearer|clarity|cosmetic|variable names?|structure of|mention\w*|simpler|readab\w+|conciseness|idiomatic|clean-?ups|end[- ]of[- ]life|python versions?|support for (?:python|node)\b.*)\b", -1.5),
-        ("about tests", r"^(?:add|update|move|simplify|improve|more|unit|extend)?\s*(?:\w+ )?tests?\b|\btest (?:suite|coverage|case)s?\b", -1.5),
+        ("speaks of tidiness", r"\b(?:unnecessar\w+|noise|clearer|clarity|cosmetic|variable names?|structure of|mention\w*|simpler|readab\w+|conciseness|idiom\w*|pythonic|moderni[sz]\w+|f-strings?|comprehensions?|similar implementations?|clean-?ups|end[- ]of[- ]life|python versions?|support for (?:python|node)\b.*)\b", -1.5),
+        ("about tests", r"^(?:add|update|move|simplify|improve|more|unit|extend)?\s*(?:\w+ )?tests?\b|\btest (?:suite|coverage|case)s?\b|(?<!fix)\btests?(?: for .*)?\W*$", -1.5),
     )
 )  # fmt: skip
 
@@ -114,49 +126,56 @@ TYPING_CLAIM = re.compile(r"\btyp(?:es?|ing|ings|e hints?|e annotations?)\b|anno
 SIGNALS: dict[str, float] = {
     "issue cited in a test": 1.2,
     "issue cited in code": 0.8,
-    "test named after a fault": 0.9,
-    "comment explains a fault": 0.5,
+    "test named after a fault": 0.8,
+    "comment explains a fault": 0.2,
     "news of a fix": 1.5,
     "news of a feature": -1.0,
-    "documentation grows": -0.8,
-    "expectation changed": 0.4,
-    "in place": 0.4,
-    "small and tested": 0.9,
-    "untested": -0.6,
-    "very small": 0.2,
-    "guard": 0.5,
+    "documentation grows": -1.0,
+    "expectation changed": 0.1,
+    "in place": 0.2,
+    "small and tested": 0.8,
+    "untested": -0.5,
+    "very small": 0.4,
+    "guard": 0.3,
     "new branch": 0.4,
-    "checks a value": 0.4,
-    "condition changed": 0.6,
-    "operator changed": 0.5,
-    "literal changed": 0.2,
-    "small replacement": 0.3,
-    "raises": 0.3,
+    "checks a value": 0.2,
+    "condition changed": 0.3,
+    "operator changed": 0.4,
+    "literal changed": 0.1,
     "rejects more": 0.8,
     "catches": 0.4,
-    "warns": 0.5,
-    "new definition": -0.9,
+    "warns": 0.2,
+    "new definition": -0.8,
     "private helper": -0.3,
-    "new option": -0.7,
-    "new entries": -0.9,
-    "only adds": -0.3,
-    "only removes": -0.9,
+    "new option": -0.5,
+    "new entries": -0.7,
+    "only adds": -0.5,
+    "only removes": -0.8,
     "new test file": -0.3,
-    "large": -0.8,
-    "huge": -1.2,
+    "large": -0.6,
+    "huge": -0.9,
     "many files": -0.8,
-    "new production file": -1.5,
-    "mostly moved code": -1.2,
-    "names renamed": -2.0,
+    "new production file": -1.2,
+    "mostly moved code": -1.0,
+    "names renamed": -1.5,
     "annotations only": -4.5,
+    "same code in other words": -2.5,
+    "wording only": -1.5,
+    "same rewrite throughout": -0.8,
 }
 """Worth of what the diff shows."""
 
+PAIRS: dict[tuple[str, str], float] = {
+    ("opens with a feature", "nothing new"): 0.7,
+    ("opens with a change", "tested"): 0.5,
+}
+"""What a claim and an observation add together: "support x" whose diff brings nothing new repairs
+what was meant to work, and nobody tests a mere tidying."""
+
 SHAPES = frozenset(
     {
-        "guard", "new branch", "checks a value", "condition changed", "operator changed", "raises",
-        "literal changed", "small replacement", "catches", "warns", "comment explains a fault",
-        "expectation changed", "in place",
+        "guard", "new branch", "checks a value", "condition changed", "operator changed",
+        "literal changed", "catches", "warns", "comment explains a fault", "expectation changed", "in place",
     }
 )  # fmt: skip
 """Observations that occur by chance in any large or untested diff; they count half there."""

@@ -12,11 +12,13 @@ from probe.errors import GitError
 from probe.git.blame import BlamedLine, blame
 from probe.git.diff import CommitDiff
 from probe.git.log import iter_diffs
+from probe.git.names import decode_path
 from probe.git.objects import ObjectReader, list_tree
 from probe.git.process import run_git
 from probe.reference.extract import runs
 from probe.reference.hunks import words_of
 from probe.reference.lineage import squeeze
+from probe.reference.trace import Place
 
 
 class MirrorHistory:
@@ -44,13 +46,23 @@ class MirrorHistory:
             self.unblamed.append(str(error))
             return []
 
-    def names(self, rev: str, word: str) -> bool:
-        """Whether a whole word occurs in any file of a revision; False where git cannot say."""
+    def uses(self, rev: str, words: Collection[str]) -> dict[str, list[Place]]:
+        """Lines of a revision that hold a whole word, by word, in git's order.
+
+        By one git process; words that occur nowhere, or of which git cannot say, have no key.
+        """
+        found: dict[str, list[Place]] = {}
+        patterns = [part for word in sorted(words) for part in ("-e", word)]
+        options = ("-n", "-o", "-I", "-w", "-F", "-z", "--full-name")
         try:
-            run_git(self._mirror, "grep", "-q", "-w", "-F", "-e", word, rev, "--")
+            printed = run_git(self._mirror, "grep", *options, *patterns, rev, "--")
         except GitError:
-            return False
-        return True
+            return found
+        for line in printed.split(b"\n")[:-1]:
+            name, number, word = line.split(b"\0")
+            place = Place(rev, decode_path(name.removeprefix(f"{rev}:".encode())), int(number))
+            found.setdefault(word.decode("utf-8", errors="replace"), []).append(place)
+        return found
 
     def diffs(self, shas: Iterable[str]) -> Iterable[CommitDiff]:
         """Diffs against the first parent, in the given order, by one git process."""

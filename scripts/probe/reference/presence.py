@@ -9,16 +9,22 @@ surrounds it. When in doubt, keep, with low confidence.
 import re
 from collections.abc import Sequence
 
-from probe.reference.trace import Place
+from probe.code.languages import language_of
+from probe.code.units import find_units
 from probe.records import Lineage
 from probe.records.history import DropGround
 from probe.reference.anchor import Anchored, AnchoredLine, Insertion, Past, needs_context
 from probe.reference.hunks import words_of
 from probe.reference.lineage import squeeze
 from probe.reference.mirror import split_lines
+from probe.reference.trace import Place
 
 KEEP_SHARE = 0.5
 """Weighted share of lines from the snapshot at which a candidate is kept: ties are kept."""
+CLEAR_SHARE = 0.6
+"""Share of old code above which additions outvote later lines."""
+MAX_ADDITION = 5
+"""Weight of one addition, at most: its length says little."""
 UNCHANGED_WEIGHT = 0.25
 """Weight of a line of which the fix keeps every word, beside 1 for the others."""
 WORD_WINDOW = 2
@@ -27,6 +33,10 @@ RESTORED_SHARE = 0.5
 """Share of the fix's added lines that the snapshot had and its parent lost: it undoes damage."""
 KNOWN_WORDS = 0.8
 """Share of an extended line's words that its unit must have had at the snapshot."""
+MAX_UNIT_LINES = 50
+"""Lines of a unit or with a name, at most, whose age tells its age."""
+_KEY_END = re.compile(r"[:=(,]")
+_STRING = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 LOST_SHARE = 0.3
 """Share of a unit's lines that the window took away at which a later name in its fix tells."""
 MIN_RESTORED_TEXT = 6
@@ -70,9 +80,35 @@ def _assess_lines(anchored: Anchored, past: Past) -> Lineage:
     total = len(anchored.lines)
     found = sum(line.place is not None for line in anchored.lines)
     rationale = f"{found} of {total} faulty lines go back to the snapshot (weighted {share:.2f})"
+    if share < KEEP_SHARE:
+        old, all_of_it = _independent_additions(anchored, past)
+        if old >= CLEAR_SHARE * all_of_it:
+            said = "most of the fix adds to code of the snapshot, apart from the faulty lines"
+            return _lineage(None, 0.5, f"{rationale}; {said}")
     if share >= KEEP_SHARE:
         return _lineage(None, 0.5 + 0.45 * (2 * share - 1), rationale)
     return _lineage(_drop_ground(anchored, past), 0.5 + 0.45 * (1 - 2 * share), rationale)
+
+
+def _independent_additions(anchored: Anchored, past: Past) -> tuple[float, float]:
+    """Weight of what a fix adds to units of the snapshot, and of all that it corrects.
+
+    A fix that also rewrites later lines can repair an omission older than these, in another unit:
+    a check at a second entrance, say. An addition weighs a line for each that it adds, but
+    :data:`MAX_ADDITION` at most. In units with a faulty line that came later it counts for
+    nothing: there it belongs to the rewriting.
+    """
+    later = {(line.path, line.unit) for line in anchored.lines if not _was_faulty(line, past)}
+    weights = [1.0 if line.lost else UNCHANGED_WEIGHT for line in anchored.lines]
+    had = _snapshot_share(anchored.lines, past) * sum(weights)
+    added = old = 0
+    for place in anchored.insertions:
+        if place.in_code and (place.path, place.unit) not in later:
+            size = min(MAX_ADDITION, len(place.added))
+            added += size
+            known = [line.place is not None for line in place.neighbours]
+            old += size if known and all(known) else 0
+    return (had + old, sum(weights) + added) if old else (0.0, 1.0)
 
 
 def _unknown(anchored: Anchored) -> int:
@@ -115,11 +151,6 @@ def _assess_context(anchored: Anchored, past: Past) -> Lineage:
         share = _snapshot_share(anchored.lines, past)
         if share >= KEEP_SHARE:
             return _assess_lines(anchored, past)
-    import os
-    if "D" in os.environ.get("EXP",""):
-        feature=sorted(_later_triggers(anchored,past))
-        if feature:
-            return _lineage("postdated_precondition", 0.6, f"its condition names what came later: {', '.join(feature)}")
     later = _later_words(anchored, past)
     if later:
         return _lineage(
@@ -130,7 +161,7 @@ def _assess_context(anchored: Anchored, past: Past) -> Lineage:
             "postdated_precondition", 0.55, "calls what came later, in a unit that was rewritten"
         )
     counting = [place for place in anchored.insertions if place.in_code] or anchored.insertions
-    votes = [_surrounded(insertion, past) for insertion in counting]
+    votes = [_surrounded(insertion, anchored, past) for insertion in counting]
     share = sum(votes) / len(votes) if votes else 0.0
     rationale = f"{sum(votes)} of {len(votes)} places that the fix adds to were in the snapshot"
     if anchored.lines and share >= KEEP_SHARE and not _words_known(anchored, past):
@@ -140,13 +171,58 @@ def _assess_context(anchored: Anchored, past: Past) -> Lineage:
     return _lineage(_drop_ground(anchored, past), 0.5 + 0.4 * (1 - 2 * share), rationale)
 
 
-def _surrounded(insertion: Insertion, past: Past) -> bool:
-    """Whether what an insertion stands in was there: a neighbour, and the unit by line or name."""
+def _surrounded(insertion: Insertion, anchored: Anchored, past: Past) -> bool:
+    """Whether what an insertion stands in was there: a neighbour, and the unit by line or name.
+
+    Declarations have their neighbours by chance. There the table around counts as well, and where
+    they stand in a class itself, the class.
+    """
     near = [line.place is not None for line in insertion.neighbours]
-    if insertion.unit is None or insertion.head is None:
-        return any(near)
-    unit = insertion.head.place is not None or insertion.unit in past.snapshot.by_unit
-    return any(near) or (unit and not near)
+    if not insertion.in_code and _is_keyed_by_later(insertion, anchored, past):
+        return False
+    if any(near):
+        return True
+    if not insertion.in_code and insertion.opener is not None:
+        if insertion.head is None or insertion.opener.line != insertion.head.line:
+            return insertion.opener.place is not None
+        return _mostly_old(insertion, anchored, past)
+    if insertion.unit is None or insertion.head is None or near:
+        return False
+    return insertion.head.place is not None or insertion.unit in past.snapshot.by_unit
+
+
+def _is_keyed_by_later(insertion: Insertion, anchored: Anchored, past: Past) -> bool:
+    """Whether a declaration is about something that came later: an entry for a later class, say.
+
+    A name is later where the snapshot lacks it and the parent has it in lines that are new. In
+    lines of the snapshot it is a new name for something old.
+    """
+    keys = {
+        word
+        for line in insertion.added[:1]
+        for word in words_of(_KEY_END.split(_STRING.sub("", line), maxsplit=1)[0])
+        if word not in past.snapshot.words
+    }
+    uses = past.uses(anchored.fix.parent, keys) if keys else {}
+    return any(_share_old(places, past) < KEEP_SHARE for places in uses.values())
+
+
+def _share_old(places: Sequence[Place], past: Past) -> float:
+    chosen = places[:: 1 + len(places) // MAX_UNIT_LINES]
+    origins = past.tracer.trace(chosen)
+    return sum(origins[place].place is not None for place in chosen) / len(chosen)
+
+
+def _mostly_old(insertion: Insertion, anchored: Anchored, past: Past) -> bool:
+    """Whether most lines of the unit go back to the snapshot, whatever it was called there."""
+    parent, path = anchored.fix.parent, insertion.path
+    content, language = past.read(parent, path) or b"", language_of(path)
+    lines = split_lines(content)
+    units = find_units(language, content, [max(1, insertion.line)]) if language else []
+    spans = [range(u.first, min(u.last, len(lines)) + 1) for u in units if u.name == insertion.unit]
+    saying = [n for span in spans for n in span if len(squeeze(lines[n - 1])) >= MIN_RESTORED_TEXT]
+    places = [Place(parent, path, line) for line in saying]
+    return bool(places) and _share_old(places, past) >= KEEP_SHARE
 
 
 def _words_known(anchored: Anchored, past: Past) -> bool:
@@ -175,33 +251,7 @@ def _later_words(anchored: Anchored, past: Past) -> list[str]:
     new = _new_words(anchored)
     if any(word in past.snapshot.words for word in new):
         return []
-    return new if all(past.names(anchored.fix.parent, word) for word in new) else []
-
-
-_CONDITION = re.compile(r"^\s*(?:\}\s*)?(?:if|elif|else if|while|case|when|for|and|or|&&|\|\||not)\b")
-
-
-def _later_triggers(anchored: Anchored, past: Past) -> set[str]:
-    found=set()
-    for file in anchored.fix.files:
-        for change in file.changes:
-            before = {w for text in change.removed_tokens for w in words_of(text)}
-            strings = re.compile(r"""("[^"]*"|'[^']*'|#.*|//.*)""")
-            conds = {w for line in change.added if _CONDITION.match(line) for w in words_of(strings.sub("", line))} - before
-            for w in conds:
-                if not w.isdigit() and len(w)>2 and w not in past.snapshot.words and past.names(anchored.fix.parent, w) and _is_new(w, file.path, anchored, past):
-                    found.add(w)
-    return found
-
-
-def _is_new(word: str, path: str, anchored: Anchored, past: Past) -> bool:
-    lines = split_lines(past.read(anchored.fix.parent, path) or b"")
-    at = [n for n, line in enumerate(lines, 1) if word in line and word in words_of(line)][:20]
-    if not at: return True
-    places=[Place(anchored.fix.parent, path, n) for n in at]
-    got = past.tracer.trace(places)
-    old = sum(got[p].place is not None for p in places)
-    return old < 0.5*len(places)
+    return new if new and past.uses(anchored.fix.parent, new).keys() >= set(new) else []
 
 
 def _new_words(anchored: Anchored) -> list[str]:

@@ -23,8 +23,8 @@ _PREFIX = re.compile(
 _REFERENCE = re.compile(
     r"""
     [\[(]?\s*
-    (?:\b(?:closes?|closed|fix(?:es|ed)?|resolves?|resolved|refs?|references|see|for|from|issues?
-        |prs?|pull\s+requests?|bugs?|tickets?)\b[\s:]*)*
+    (?:\b(?:closes?|closed|fix(?:es|ed)?|resolves?|resolved|refs?|references|see|for|from)\b[\s:]*)*
+    (?:\b(?:issues?|prs?|pull\s+requests?|bugs?|tickets?)\b[\s:]*)?
     (?:
         (?:\bgh-?|[\w.-]+/[\w.-]+)?\#\d+
       | \bGHSA(?:-\w{4}){3}
@@ -61,6 +61,10 @@ _INSTEAD = re.compile(
     r"(?P<old>.+?)(?:\s+with\s.*)?$",
     re.IGNORECASE,
 )
+_ADDING = re.compile(
+    r"^(?:add(?:ed|s)?|introduce)\s+(?!.*\b(?:up|together)\b)(?:missing\s+)?", re.IGNORECASE
+)
+_SUPPORT_FOR = re.compile(r"^(?:[\w-]+\s)?support\s+for\s+", re.IGNORECASE)
 _REMOVING = re.compile(r"^(?:remove|drop|delete|get rid of)\s+", re.IGNORECASE)
 _TAG = re.compile(r"\s*\[[A-Z][A-Z -]{2,20}\]$")
 """``[CODEX]``: who wrote it."""
@@ -91,10 +95,14 @@ _PROCESS = re.compile(
     re.IGNORECASE,
 )
 _FAULT = re.compile(
-    r"\b(?:wrong\w*|error|errors|bug|bugs|issue|issues|crash\w*|fail\w*|lost|loses|los[st]|leak\w*|broken|breaks"
-    r"|incorrect\w*|invalid|missing|cannot|can't|doesn't|does not|is not|unexpected\w*)\b",
+    r"\b(?:wrong\w*|errors?|\w+error|\w*exceptions?|bugs?|issues?|crash\w*|fail\w*|los[est]\w*|leak\w*|broken|breaks?"
+    r"|incorrect\w*|in(?:valid|finite|consistent\w*|complete\w*|jection)|missing|un(?:expected|handled|caught|defined|able)\w*"
+    r"|cannot|\w+n't|not|no|never|nothing|without|instead|regress\w*|race|redos|redundant|duplicat\w*|double|extra|twice"
+    r"|overflow\w*|recursion|deadlock\w*|hang\w*|quadratic|exponential|exhaust\w*|corrupt\w*|stale|conflict\w*|drop(?:s|ped)"
+    r"|swallow\w*|ignor(?:es|ed)|vulnerab\w*|mis[a-z]+ed|typos?|is|are|was|were|has|have|gets?|becomes?)\b",
     re.IGNORECASE,
 )
+"""Words of a phrase that says by itself what is wrong."""
 _WILL = (
     (re.compile(r"\b(?:will|shall) not be\b", re.IGNORECASE), "is not"),
     (re.compile(r"\b(?:will|shall) not\b|\bwon['’]t\b", re.IGNORECASE), "does not"),
@@ -111,7 +119,10 @@ _ADVERB = re.compile(
 _MANNER = re.compile(r"^(?:properly|correctly|consistently|conditionally)\s", re.IGNORECASE)
 _IMPERATIVES = frozenset(
     {
-        "accept", "account", "add", "adjust", "align", "allow", "annotate", "apply", "assign",
+        "adapt", "add", "correct", "decouple", "delegate", "deserialise", "deserialize", "finish", "forward",
+        "generalise", "generalize", "interpret", "invalidate", "minimise", "minimize", "move", "prune", "re-assign",
+        "reassign", "reconnect", "rename", "resume", "retry", "satisfy", "switch", "take", "trigger",
+        "accept", "account", "adjust", "align", "allow", "annotate", "apply", "assign",
         "bail", "bound", "build", "calculate", "call", "cap", "capture", "cast", "catch", "check",
         "clean", "clear", "close", "coerce", "compare", "compute", "consider", "consume",
         "convert", "copy", "count", "create", "deal", "decode", "deduplicate", "detect",
@@ -165,29 +176,53 @@ def defect_title(subject: str) -> str:
         text = pattern.sub(words, text)
     if _RESHAPES.match(text) or not re.search(r"[^\W\d_]{2}", text):
         return ""
-    for pattern, sentence in ((_FORBIDDING, "Does not prevent {}"), (_NOT_TO, "Wrongly: {}")):
-        match = pattern.match(text)
-        if match:
-            return sentence.format(text[match.end() :])
-    before, after_state = _NO_LONGER.subn(r"\g<verb>", text)
-    if after_state:
-        return f"Wrongly: {_lower_first(before)}"
-    instead = _INSTEAD.match(text)
-    if instead:
-        return f"Uses {instead['old']}"
-    removing = _REMOVING.match(text)
-    if removing:
-        return f"Wrongly keeps {text[removing.end() :]}"
-    lacking = _lacking(text)
-    if lacking:
-        return lacking
+    turned = _turned(text) or _lacking(text)
+    if turned:
+        return turned
     text = _OUGHT.sub("", text)
     adverb = _ADVERB.match(text)
     rest = text[adverb.end() :] if adverb else text
     if _is_imperative(rest, after_manner=bool(adverb and _MANNER.match(text))):
         words = (adverb.group().lower() if adverb else "") + _lower_first(rest)
         return f"Does not {words}"
-    return _upper_first(text)
+    return _upper_first(text) if _FAULT.search(text) else f"Wrong behaviour of {_lower_first(text)}"
+
+
+def _turned(text: str) -> str:
+    """What a subject with a verb of its own kind says of the state before; empty for others."""
+    if match := _FORBIDDING.match(text):
+        return f"Does not prevent {text[match.end() :]}"
+    if match := _NOT_TO.match(text):
+        return _third_person(text[match.end() :])
+    before, after_state = _NO_LONGER.subn(r"\g<verb>", text)
+    if after_state:
+        return f"Wrongly: {_lower_first(before)}"
+    if match := _INSTEAD.match(text):
+        return f"Uses {match['old']}"
+    if match := _REMOVING.match(text):
+        return f"Wrongly keeps {text[match.end() :]}"
+    if match := _ADDING.match(text):
+        added = text[match.end() :]
+        support = _SUPPORT_FOR.match(added)
+        if support:
+            return f"Does not support {added[support.end() :]}"
+        return f"Lacks {added.replace(' to ', ' in ', 1)}"
+    return ""
+
+
+def _third_person(text: str) -> str:
+    """An imperative as a statement: ``drop the last row`` becomes ``Drops the last row``."""
+    verb, _, rest = text.partition(" ")
+    if not re.fullmatch(r"[A-Za-z]{2,}", verb) or verb.lower().endswith(("ing", "ed", "ly")):
+        return f"Wrongly: {text}"
+    word = verb.lower()
+    if word == "be":
+        word = "is"
+    elif re.search(r"[^aeiou]y$", word):
+        word = f"{word[:-1]}ies"
+    else:
+        word += "es" if re.search(r"(?:s|x|z|ch|sh|o)$", word) else "s"
+    return f"{_upper_first(word)} {rest}".rstrip()
 
 
 def _is_imperative(text: str, *, after_manner: bool) -> bool:

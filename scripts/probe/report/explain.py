@@ -39,6 +39,7 @@ class Explainer:
         """
         if target.endswith(_METRICS):
             return "\n".join(self._cell(Path(target)))
+        told: dict[str, str] = {}
         for records in self._repositories():
             if target.startswith(f"{records.name}:") and target in records.bugs:
                 return "\n".join(self._bug(records, target))
@@ -47,17 +48,26 @@ class Explainer:
                     if target not in records.findings(run):
                         raise RecordError(f"{target}: run {run!r} has no such finding")
                     return "\n".join(self._finding(records, run, target))
-            if _COMMIT.fullmatch(target):
-                named = [sha for sha in records.commits if sha.startswith(target)]
-                if named:
-                    return "\n\n".join("\n".join(self._commit(records, sha)) for sha in named)
-            if _CANDIDATE.fullmatch(target) and target in records.candidates:
-                sha = records.candidates[target].commit
-                return "\n".join(self._commit(records, sha, {target}))
+            told[records.name] = "\n\n".join(self._commits(records, target))
+        found = {name: text for name, text in told.items() if text}
+        if len(found) == 1:
+            return next(iter(found.values()))
+        if found:  # variants of a repository share commits, and judge presence each for itself
+            return "\n\n".join(f"in {name}:\n{text}" for name, text in found.items())
         raise RecordError(
             f"{target}: neither a {{run}}{_METRICS} file nor the id of a bug, finding, candidate or "
             f"window commit in {self.results}/"
         )
+
+    def _commits(self, records: RepositoryRecords, target: str) -> Iterator[str]:
+        """The commits that an abbreviation or a candidate's id names, each as lines."""
+        if _COMMIT.fullmatch(target):
+            for sha in records.commits:
+                if sha.startswith(target):
+                    yield "\n".join(self._commit(records, sha))
+        elif _CANDIDATE.fullmatch(target) and target in records.candidates:
+            sha = records.candidates[target].commit
+            yield "\n".join(self._commit(records, sha, {target}))
 
     def _repositories(self) -> Iterator[RepositoryRecords]:
         for path in sorted(self.results.glob("*/reference/bugs.jsonl")):
