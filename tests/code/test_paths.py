@@ -29,10 +29,27 @@ from probe.code.paths import SourceScope, path_role
         ("static/app.min.js", "generated"),
         ("pip/_vendor/idna/core.py", "vendored"),
         ("src/data/table.json", "data"),
+        ("packages/core/src/lists.ts", "source"),
+        ("packages/core/dist/lists.js", "generated"),
+        ("packages/@scope/core/dist/lists.js", "generated"),
+        ("packages/core/src/build/plan.ts", "source"),
+        ("packages/core/scripts/release.js", "packaging"),
+        ("packages/dist/lists.ts", "source"),
+        ("apps/blog/migrations/0001.py", "source"),
     ],
 )
 def test_role_by_name(path, role):
     assert path_role(path) == role
+
+
+def test_wide_globs_do_not_make_sources_of_build_output():
+    scope = SourceScope(source=["packages/", "src/"])
+    assert scope.role("packages/core/dist/lists.js") == "generated"
+    assert scope.role("packages/core/lists.js") == "source"
+    assert scope.role("src/app.min.js") == "generated"
+    assert scope.role("src/build/plan.ts") == "source"
+    named = SourceScope(source=["packages/*/dist/"])
+    assert named.role("packages/core/dist/lists.js") == "source"
 
 
 def test_the_inventory_wins_over_names():

@@ -158,3 +158,38 @@ def test_what_accompanies_a_change(path: str, status: str, line: str, signal: st
         changes={path: {"status": status}},
     )
     assert signal in read_changes(commit, diff, SCOPE).signals
+
+
+@pytest.mark.parametrize(
+    ("added", "signal"),
+    [
+        ("    warnings.warn('use b', DeprecationWarning, stacklevel=2)", "deprecates"),
+        ("    if name in self._cache:", "caches"),
+        ("@lru_cache", "caches"),
+    ],
+)
+def test_code_that_deprecates_or_caches_is_observed(added: str, signal: str) -> None:
+    assert signal in edit_of(["    return a"], ["    return b", added]).signals
+
+
+def test_code_about_a_cache_that_was_there_before_is_no_new_cache() -> None:
+    assert "caches" not in edit_of(["    x = cache[a]"], ["    x = cache[b]"]).signals
+
+
+def test_docstrings_that_tell_a_version_are_observed() -> None:
+    note = ['    """Do it.', "", "    .. versionadded:: 3.2", '    """', "    return a"]
+    commit, diff = sample("do it", {"lib/a.py": [([], note)]})
+    assert "documented as new" in read_changes(commit, diff, SCOPE).signals
+
+
+def test_benchmarks_are_no_tests_of_a_repair() -> None:
+    bench = {"asv_bench/walk.py": [([], ["def time_walk():", "    walk()"])]}
+    commit, diff = sample("walk", {"lib/a.py": [(["x = 1"], ["x = 2"])], **bench})
+    signals = read_changes(commit, diff, SCOPE).signals
+    assert {"benchmarked", "untested"} <= signals
+
+
+def test_shrinking_tests_are_observed() -> None:
+    tests = {"tests/test_a.py": [(["    assert a() == 1", "    assert b() == 2"], [])]}
+    commit, diff = sample("a", {"lib/a.py": [(["x = 1"], ["x = 2"])], **tests})
+    assert "tests shrink" in read_changes(commit, diff, SCOPE).signals

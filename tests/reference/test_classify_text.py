@@ -132,7 +132,7 @@ def test_statistics_name_every_path(history) -> None:
 def test_a_diff_that_is_not_there_says_so() -> None:
     missing = "[the diff cannot be read: its content is missing from the repository]"
     assert diff_text(None) == missing
-    assert diff_text(CommitDiff("1" * 40, (), missing=True)) == missing
+    assert diff_text(CommitDiff("1" * 40, (), problem="a blob is gone")) == missing
     assert diff_text(CommitDiff("1" * 40, ())) == "[no content changes]"
 
 

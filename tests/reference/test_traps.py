@@ -54,11 +54,19 @@ def with_feature(text: str) -> dict[str, str]:
     }
 
 
-def test_a_revert_titled_fix_is_no_fix_and_takes_the_reverted_fix_along(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "subject", ["fix: raise on empty lists as before", "Simplify first", "fix(lists): speed"]
+)
+def test_a_revert_titled_fix_is_no_fix_and_takes_the_reverted_fix_along(
+    tmp_path: Path, subject: str
+) -> None:
     """It says no more than that something was taken back; the defect of T0 stands again at T1."""
     history, t0 = begin(tmp_path)
-    fix = history.commit({"pkg/lists.py": GUARDED}, "fix: first of an empty list raises")
-    undo = history.commit({"pkg/lists.py": LISTS}, "fix: raise on empty lists as before")
+    tests = "tests/test_lists.py"
+    fix = history.commit(
+        {"pkg/lists.py": GUARDED, tests: TEST_FIRST}, "fix: first of an empty list raises"
+    )
+    undo = history.commit({"pkg/lists.py": LISTS, tests: None}, subject)
     mined = mine(history, t0)
     assert mined.fixes == [fix]
     assert mined.why(undo) == "reverts an earlier commit"
@@ -104,9 +112,7 @@ def test_a_revert_of_a_revert_is_one_bug_with_the_fix_that_it_restores(
     """What it brings back is a fix; both commits correct one defect of T0."""
     history, t0 = begin(tmp_path)
     fix = history.commit({"pkg/lists.py": GUARDED}, "fix: first of an empty list raises")
-    undo = history.commit(
-        {"pkg/lists.py": LISTS}, 'Revert "fix: first of an empty list raises"'
-    )
+    undo = history.commit({"pkg/lists.py": LISTS}, 'Revert "fix: first of an empty list raises"')
     redo = history.commit({"pkg/lists.py": GUARDED}, again)
     mined = mine(history, t0)
     assert mined.fixes == [fix, redo]
@@ -115,6 +121,14 @@ def test_a_revert_of_a_revert_is_one_bug_with_the_fix_that_it_restores(
     assert bug.fix_commits == (fix, redo)
     assert bug.fix_rank == 1
     assert mined.merged.left_out == []
+
+
+def test_a_revert_of_what_the_snapshot_had_is_none_by_definition(tmp_path: Path) -> None:
+    """Reverts are no fixes, even where the feature that goes was faulty."""
+    history, _ = begin(tmp_path)
+    t0 = history.commit(with_feature(LISTS), "feat: chunks (#7)")
+    history.commit({"pkg/lists.py": LISTS}, 'Revert "feat: chunks (#7)"\n\nIt crashes.')
+    assert mine(history, t0).fixes == []
 
 
 def test_a_revert_of_a_reverted_feature_is_a_feature(tmp_path: Path) -> None:
@@ -148,6 +162,28 @@ def test_a_fix_cherry_picked_to_two_branches_is_one_bug_with_both_commits(tmp_pa
     assert set(bug.fix_commits) == {fix, picked}
     assert bug.fix_rank == 1
     assert bug.primary.path == "pkg/lists.py"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "[3.x] fix: first of an empty list raises (#13)",
+        "Backport: first of an empty list raises",
+        "fix: an empty list has no first item",
+    ],
+)
+def test_a_backport_under_another_title_is_the_same_bug(tmp_path: Path, subject: str) -> None:
+    """The same lines of the same file are corrected; a title may say it in other words."""
+    history, t0 = begin(tmp_path)
+    history.branch("3.x", at=t0)
+    backport = history.commit({"pkg/lists.py": GUARDED}, subject)
+    history.switch("main")
+    fix = history.commit({"pkg/lists.py": GUARDED}, "fix: first of an empty list raises (#12)")
+    history.merge("3.x")
+    mined = mine(history, t0)
+    assert {sha for bug in mined.bugs for sha in bug.fix_commits} >= {fix}
+    assert len(mined.bugs) == 1
+    assert set(mined.bugs[0].fix_commits) == {fix, backport}
 
 
 def test_two_fixes_of_one_function_stay_two_bugs(tmp_path: Path) -> None:
@@ -208,7 +244,7 @@ def test_in_a_merge_workflow_the_members_are_the_fixes_and_the_merge_is_none(
 ) -> None:
     history, t0 = begin(tmp_path)
     history.branch("fix-clamp", at=t0)
-    fix = history.commit({"pkg/lists.py": CLAMPED}, "Clamp below the lower bound gives the lower")
+    fix = history.commit({"pkg/lists.py": CLAMPED}, "Correct the bound of clamp")
     test = history.commit(
         {"tests/test_lists.py": "def test_clamp():\n    assert clamp(-1, 0, 9) == 0\n"},
         "Test the fix of clamp",
@@ -263,6 +299,11 @@ REPAIRS = [
     "Устранён сбой при пустом списке",
     "빈 목록 오류 수정",
     "Corrige le plantage sur une liste vide",
+    "修复:空列表",
+    "fix\uff1a空列表",
+    "\u3010修复\u3011空列表",
+    "バグ修正:空リスト",
+    "Исправление: пустой список",
 ]
 
 
@@ -287,6 +328,16 @@ def test_a_diff_that_shows_a_repair_needs_no_word_of_one(tmp_path: Path, subject
     assert mine(history, t0, habits=LOOSE).fixes == [fix]
 
 
+def test_a_message_in_an_encoding_of_its_own_loses_no_fix(tmp_path: Path) -> None:
+    """GBK bytes without a word of it in the commit: nothing of the message can be read."""
+    history, t0 = begin(tmp_path)
+    files = {"pkg/lists.py": GUARDED, "tests/test_lists.py": TEST_FIRST}
+    fix = history.commit(files, "修复空列表时的问题".encode("gbk"))
+    mined = mine(history, t0, habits=LOOSE)
+    assert mined.fixes == [fix]
+    assert len(mined.bugs) == 1
+
+
 @pytest.mark.parametrize(
     "subject",
     [
@@ -297,6 +348,9 @@ def test_a_diff_that_shows_a_repair_needs_no_word_of_one(tmp_path: Path, subject
         "Funktion chunks hinzugefügt",
         "Добавлена функция chunks",
         "분할 기능 추가",
+        "新增\uff1a chunks",
+        "\u3010新功能\u3011 chunks",
+        "追加: chunks",
     ],
 )
 def test_a_feature_told_in_another_language_is_none(tmp_path: Path, subject: str) -> None:

@@ -223,6 +223,10 @@ def test_labels_score_the_row_and_a_variant_only_when_asked(dated, tmp_path, mon
     assert "presence (commits.tsv): 2 of 2 right" in capsys.readouterr().out
     assert main(["score", str(labels), "--repository", "small@2025-04"]) == 0
     assert "presence (commits.tsv): 1 of 1 right" in capsys.readouterr().out
+    given = ["--configfile", "config/config.yaml", "--configfile", "config/test.yaml"]
+    assert main(["score", str(labels), "--masked", *given]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("masked\n") and "o/small" in out
     both = ["--repository", "small", "--repository", "small@2025-04"]
     assert main(["score", str(labels), *both]) == 1
     assert "variants of 'small' share commits and cannot be scored" in capsys.readouterr().err

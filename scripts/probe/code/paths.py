@@ -82,6 +82,9 @@ _GENERATED_FOLDERS = {
     "migrations",
     ".yarn",
 }
+_PACKAGE_ROOTS = {"packages", "apps", "crates", "workspaces"}
+"""Folders of a monorepo whose every folder is laid out as a repository is."""
+_PACKAGE_OUTPUT = {"dist", "build", "generated"}
 _GENERATED_NAME = re.compile(
     r"(\.min\.(js|css|mjs)$)|(\.bundle\.js$)|(_pb2(_grpc)?\.pyi?$)|(\.generated\.[cm]?[jt]sx?$)"
     r"|(\.d\.ts\.map$)|(\.map$)|(\.snap$)|(^_version\.py$)|(parsetab\.py$)"
@@ -111,11 +114,12 @@ def path_role(path: str) -> PathRole:
         return by_folder
     if _GENERATED_NAME.search(name):
         return "generated"
-    if (folders and folders[0] in _CI_FOLDERS) or name in _CI_NAMES:
+    tops = _top_folders(folders)
+    if tops & _CI_FOLDERS or name in _CI_NAMES:
         return "ci"
     if name in _PACKAGING_NAMES or _PACKAGING_PATTERN.match(name):
         return "packaging"
-    if folders and folders[0] in _PACKAGING_FOLDERS:
+    if tops & _PACKAGING_FOLDERS:
         return "packaging"
     if by_folder == "docs" or pure.suffix.lower() in _DOC_ENDINGS or _is_doc_name(pure):
         return "docs"
@@ -138,11 +142,22 @@ def _role_of_folders(folders: Sequence[str]) -> PathRole | None:
     if names & _VENDORED_FOLDERS:
         return "vendored"
     # `src/build` is source in real projects: output folders stand at the root or in a package root
-    if folders and (folders[0] in _GENERATED_FOLDERS or names & {"__generated__", "_generated"}):
+    tops = _top_folders(folders)
+    if (folders and folders[0] in _GENERATED_FOLDERS) or tops & _PACKAGE_OUTPUT:
         return "generated"
-    if folders and (folders[0] in _DOC_FOLDERS or names & {"docs", "examples"}):
+    if names & {"__generated__", "_generated"}:
+        return "generated"
+    if tops & _DOC_FOLDERS or names & {"docs", "examples"}:
         return "docs"
     return None
+
+
+def _top_folders(folders: Sequence[str]) -> set[str]:
+    """The first folder, and in a monorepo the first inside the package: ``packages/@a/b/dist``."""
+    if len(folders) < 3 or folders[0] not in _PACKAGE_ROOTS:
+        return set(folders[:1])
+    inside = 3 if folders[1].startswith("@") else 2
+    return {folders[0], *folders[inside : inside + 1]}
 
 
 @lru_cache(maxsize=64)
@@ -171,7 +186,8 @@ class SourceScope:
         """Role of a path at any commit of the window.
 
         A file moved out of the source globs in the window (``pkg/`` to ``src/pkg/``) keeps the
-        role its name says, so that its fixes are not lost.
+        role its name says, so that its fixes are not lost. Tests, vendored copies and bundles that
+        the globs cover keep theirs as well.
         """
         if self.is_excluded(path):
             return "generated"
@@ -180,10 +196,18 @@ class SourceScope:
         generic = path_role(path)
         if self.source and _compile(self.source).match_file(path):
             named_test = generic == "test" and _TEST_NAME.search(PurePosixPath(path).name.lower())
-            if named_test or generic == "vendored":
+            if named_test or generic == "vendored" or self._is_output(path):
                 return generic
             return "source" if is_code(path) else "data"
         return generic
+
+    def _is_output(self, path: str) -> bool:
+        """Whether globs as wide as ``src/`` or ``packages/`` cover what a build wrote there."""
+        pure = PurePosixPath(path.lower())
+        if _GENERATED_NAME.search(pure.name):
+            return True
+        inside = _top_folders(pure.parts[:-1]) & _PACKAGE_OUTPUT
+        return bool(inside) and not any(inside & set(glob.split("/")) for glob in self.source)
 
     def is_excluded(self, path: str) -> bool:
         """Whether the inventory names the path as generated, vendored or otherwise out of scope."""

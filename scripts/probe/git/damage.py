@@ -44,8 +44,10 @@ def read_damaged(
         The block, and a line that names what is missing or how git failed.
 
     Raises:
-        GitError: there is no such commit, or git cannot print its message either.
+        GitError: there is no such commit, git cannot print its message either, or fails without a
+            commit too.
     """
+    run_git(mirror, *command, "-M", *options)  # fails where it is not the commit's fault
     fed = marked(request).encode()
     try:
         whole = _first_block(run_git(mirror, *command, "--no-renames", stdin=fed))

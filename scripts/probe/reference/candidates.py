@@ -17,10 +17,11 @@ from probe.models.base import Model
 from probe.models.client import Asker
 from probe.models.prompts import Prompt
 from probe.records import Candidate, Commit, Dropped, Provenance
-from probe.reference.anchor import Anchored, Past, anchor
+from probe.reference.anchor import Anchored, anchor
 from probe.reference.extract import Read, extract
 from probe.reference.extract_model import Budgets, Fix, Found, ask_extractions, candidate_id
 from probe.reference.mirror import MirrorHistory, Snapshot
+from probe.reference.places import Past
 from probe.reference.presence import assess
 from probe.reference.replay import Replay
 from probe.reference.titles import plain_title

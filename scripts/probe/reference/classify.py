@@ -30,11 +30,17 @@ from probe.reference.classify_weights import (
     SIGNALS,
     TYPING,
     TYPING_CLAIM,
+    UNCHANGED,
 )
 from probe.reference.habits import Habits
 
 _TIDYING = re.compile(
     r"\b(?:unused|sort\w*|order\w*|isort|lint\w*|style|format\w*|typ(?:e|es|ing))\b"
+)
+
+_CHECKER = re.compile(
+    r"^(?:fix(?:e[sd])?|satisfy|appease|silence|please)?\s*"
+    r"(?:mypy|pyright|(?:the )?type[- ]?checkers?)\b"
 )
 
 RULES_VERSION = "3"
@@ -138,7 +144,7 @@ def _classify(
     probability = 1 / (1 + math.exp(-total))
     fired.sort(key=lambda item: (-abs(item[1]), item[0]))
     rationale = "; ".join(f"{name} {weight:+.1f}" for name, weight in fired[:_SHOWN])
-    is_fix = probability >= 0.5
+    is_fix = total > 0
     confidence = min(_SUREST, probability if is_fix else 1 - probability)
     return _answer(commit, is_fix, confidence, rationale)
 
@@ -163,6 +169,8 @@ def _gate(
         return "a dependency update or a bot's change"
     if _is_vendored_update(commit, message, scope):
         return "an update of vendored code"
+    if "annotations only" in changes.signals and _CHECKER.match(message.text):
+        return "annotations for a type checker"
     return ""
 
 
@@ -212,7 +220,8 @@ def _weigh(
 
 def _weigh_signals(changes: Changes) -> Iterator[tuple[str, float]]:
     chance = changes.added + changes.removed > _CHANCE_LINES or "untested" in changes.signals
-    for name in sorted(changes.signals & SIGNALS.keys()):
+    shown = changes.signals - SHAPES if changes.signals & UNCHANGED else changes.signals
+    for name in sorted(shown & SIGNALS.keys()):
         yield name, SIGNALS[name] * (0.5 if chance and name in SHAPES else 1.0)
 
 

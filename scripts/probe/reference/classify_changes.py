@@ -13,6 +13,7 @@ from probe.git.diff import CommitDiff, FileDiff
 from probe.records import Commit
 from probe.reference.classify_hunks import Edit, read_edit
 from probe.reference.classify_lines import strip_hunk, style_of
+from probe.reference.classify_rewrites import only_wording, same_code, same_rewrite
 
 _MOST_LINES = 3000
 """Code lines read per commit; a longer diff has shown by then what it is."""
@@ -102,7 +103,7 @@ def read_changes(commit: Commit, diff: CommitDiff | None, scope: SourceScope) ->
     production = [c for c, _ in roles if scope.is_production(c.path) and not c.submodule]
     changes.production = len(production)
     for change, role in roles:
-        if role == "test":
+        if role == "test" and not _BENCHMARK.search(change.path):
             changes.test_added += change.added or 0
             changes.test_removed += change.deleted or 0
     if not production:
@@ -186,6 +187,12 @@ def _sum_up(changes: Changes, edits: list[Edit], imports: int, versions: int) ->
         changes.signals.add("annotations only")
     if _is_rename(live):
         changes.signals.add("names renamed")
+    elif same_code(live):
+        changes.signals.add("same code in other words")
+    elif only_wording(live):
+        changes.signals.add("wording only")
+    elif same_rewrite(live):
+        changes.signals.add("same rewrite throughout")
     if moved > max(6, changes.added):
         changes.signals.add("mostly moved code")
     if changes.readable and changes.whole and not live and not moved:
@@ -301,10 +308,6 @@ def _observe_size(changes: Changes, commit: Commit, scope: SourceScope) -> None:
         signals.add("tested")
         if size <= 40:
             signals.add("small and tested")
-        if changes.test_added > 60:
-            signals.add("many test lines")
-        elif changes.test_added <= 20:
-            signals.add("few test lines")
         if changes.test_removed > changes.test_added:
             signals.add("tests shrink")
     else:

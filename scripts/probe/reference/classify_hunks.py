@@ -57,11 +57,12 @@ _PY_ANNOTATION = re.compile(
 _ANNOTATED = re.compile(
     r"^(?:async\s+)?def\s|^(?:self\.)?\*{0,2}\w+\s*(?::|=|,|$)|^\)\s*(?:->|:)|# (?:type: ignore|noqa)|\bcast\("
 )
-_DEPRECATED = re.compile(r"\b(?:Pending)?DeprecationWarning\b|\bFutureWarning\b|@deprecated\b|\.\. deprecated::")
-_CACHE = re.compile(r"(?:\b|_)(?:memo(?:ize[ds]?|ized)?|lru_?cache|cached?|caches)(?:\b|_|[A-Z])|[a-z](?:Cached?|Memo)(?:\b|[A-Z])")
-_AWAIT = re.compile(r"\bawait\b")
-_REGEX = re.compile(r"\bre\.(?:compile|sub|match|search|fullmatch|split)\(|(?<![\w)\]])/(?![/*\s])(?:\\.|[^/\\\n])+/[dgimsuvy]*|\br[\"']")
-_CHECKER = re.compile(r"eslint-disable|@ts-(?:ignore|expect-error)|\$Flow|# (?:type: ignore|noqa|pyright|pylint)")
+_DEPRECATED = re.compile(
+    r"\b(?:Pending)?DeprecationWarning\b|\bFutureWarning\b|@deprecated\b|\.\. deprecated::"
+)
+_CACHE = re.compile(
+    r"(?:\b|_)(?:memo(?:ize[ds]?|ized)?|lru_?cache|cached?|caches)(?:\b|_|[A-Z])|[a-z](?:Cached?|Memo)(?:\b|[A-Z])"
+)
 _STATE = ("_", "visited", "seen", "depth", "stack")
 """Parameters that carry a recursion's state are no options."""
 
@@ -166,21 +167,9 @@ def _name(line: str) -> str | None:
 
 def _observe_replacement(edit: Edit, old: list[str], new: list[str], style: Style) -> None:
     signals = edit.signals
-    gone, come = _middle(old, new)
+    gone, come = middle(old, new)
     if any(map(_CONDITION.search, edit.removed)) and any(map(_CONDITION.search, edit.added)):
         signals.add("condition changed")
-    if any(map(_REGEX.search, edit.removed)) and any(map(_REGEX.search, edit.added)):
-        signals.add("pattern changed")
-    if _AWAIT.search(" ".join(come)) and "await" not in gone:
-        signals.add("awaits")
-    if gone and come and len(gone) == len(come) == 1 and _NAME.match(gone[0]) and _NAME.match(come[0]):
-        signals.add("one name changed")
-    if not gone and 0 < len(come) <= 12:
-        signals.add("something put in")
-    if not come and 0 < len(gone) <= 12:
-        signals.add("something taken out")
-    if len(gone) >= 12 and len(come) * 2 < len(gone):
-        signals.add("shrinks")
     if style == "hash" and _differs_in_types(edit.removed, edit.added):
         signals.add("annotation")
     if len(gone) + len(come) <= 14:
@@ -206,7 +195,7 @@ def _strip_types(lines: tuple[str, ...]) -> str:
     return re.sub(r"[\s,()]+", "", _PY_ANNOTATION.sub("", " ".join(lines)))
 
 
-def _middle(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+def middle(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
     """Both token lists without their common beginning and end."""
     first = 0
     shortest = min(len(old), len(new))

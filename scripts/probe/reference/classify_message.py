@@ -59,7 +59,8 @@ _DEPENDENCY = re.compile(
     r"|^\[pre-commit\.ci|\bpre-commit (?:hooks?|autoupdate)\b|\block ?file maintenance\b"
     r"|\b(?:bump|upgrade|update)\b.{0,40}\b(?:dependenc|packages?\b|deps\b|submodule)"
     r"|\b(?:bump|upgrade|update)\b.{1,50}\bto\b\s*[`'\"]?v?\d+\.\d"
-    r"|\bautomatic fixes\b|\bapply automated fixes\b",
+    r"|\bautomatic fixes\b|\bapply automated fixes\b"
+    r"|^squashed '[^']+' (?:changes|content) from\b",
     re.IGNORECASE,
 )
 _VENDOR = re.compile(

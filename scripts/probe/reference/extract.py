@@ -63,6 +63,11 @@ class Extracted:
         """Whether the fix removes nothing that says something."""
         return not any(file.faulty for file in self.files)
 
+    @property
+    def only_adds(self) -> bool:
+        """Whether all that it removes stands in what it adds: it takes nothing away."""
+        return all(change.extends for file in self.files for change in file.changes)
+
     def parent_locations(self) -> tuple[Location, ...]:
         """Faulty lines as ranges of neighbouring lines."""
         return tuple(
@@ -161,7 +166,10 @@ def is_production_change(file: FileDiff, scope: SourceScope) -> bool:
 
 
 def _weigh(file: FileDiff, sha: str, parent: str, read: Read) -> list[Change] | None:
-    """None where one of the file's sides cannot be read: its lines could not be placed either."""
+    """Changes that can count; a formatter run has a million others, whose tokens nobody needs.
+
+    None where one of the file's sides cannot be read: its lines could not be placed either.
+    """
     if not file.hunks:
         return []
     status = file.change.status
@@ -169,7 +177,7 @@ def _weigh(file: FileDiff, sha: str, parent: str, read: Read) -> list[Change] | 
     new = None if status == "D" else read(sha, file.change.path)
     if (old is None and status != "A") or (new is None and status != "D"):
         return None
-    return weigh_changes(file, old, new)
+    return [change for change in weigh_changes(file, old, new) if change.weight != "none"]
 
 
 def _locate(

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from probe.code.languages import language_of
-from probe.code.paths import SourceScope
+from probe.code.paths import SourceScope, is_code
 from probe.code.units import Unit, find_units
 from probe.errors import GitError
 from probe.git.blame import BlamedLine, blame
@@ -19,6 +19,9 @@ from probe.reference.extract import runs
 from probe.reference.hunks import words_of
 from probe.reference.lineage import squeeze
 from probe.reference.trace import Place
+
+MAX_OTHER_FILE = 1_000_000
+"""Bytes looked at of a file that is no production code."""
 
 
 class MirrorHistory:
@@ -79,6 +82,7 @@ class Snapshot:
         self._reader = reader
         self._lines: dict[str, list[str]] = {}
         self._units: dict[str, list[Unit]] = {}
+        self._squeezed: dict[str, dict[str, list[int]]] = {}
 
     @cached_property
     def paths(self) -> frozenset[str]:
@@ -100,6 +104,12 @@ class Snapshot:
             self._lines[path] = split_lines(self._content(path))
         return self._lines[path]
 
+    def squeezed(self, path: str) -> dict[str, list[int]]:
+        """The numbers of a file's lines by their text without whitespace."""
+        if path not in self._squeezed:
+            self._squeezed[path] = index_lines(self.lines(path))
+        return self._squeezed[path]
+
     def units(self, path: str) -> list[Unit]:
         """The units of a file; empty where no language plugin claims it."""
         if path not in self._units:
@@ -113,10 +123,33 @@ class Snapshot:
         """Where each line of a production file stands, by its text without whitespace."""
         index: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for path in self.production:
-            for number, line in enumerate(self.lines(path), 1):
-                text = squeeze(line)
+            for text, numbers in self.squeezed(path).items():
                 if text:
-                    index[text].append((path, number))
+                    index[text] += [(path, number) for number in numbers]
+        return index
+
+    def unique_text(self, text: str) -> tuple[str, int] | None:
+        """The only line with a text: in production files, else in all other program text.
+
+        Tests, examples, generated and vendored code count there, since code moves out of them.
+
+        Args:
+            text: without whitespace.
+        """
+        places = self.by_text.get(text)
+        if places is None:
+            return self._elsewhere.get(hash(text))
+        return places[0] if len(places) == 1 else None
+
+    @cached_property
+    def _elsewhere(self) -> dict[int, tuple[str, int] | None]:
+        """Lines of other program text, by the hash of what they say; None for repeated ones."""
+        index: dict[int, tuple[str, int] | None] = {}
+        for path in sorted(self.paths.difference(self.production)):
+            content = self._content(path) if is_code(path) else b""
+            for number, line in enumerate(split_lines(content[:MAX_OTHER_FILE]), 1):
+                key = hash(squeeze(line))
+                index[key] = None if key in index else (path, number)
         return index
 
     @cached_property
@@ -137,6 +170,14 @@ class Snapshot:
 
     def _content(self, path: str) -> bytes:
         return (self._reader.read(self.t0, path) or b"") if path in self.paths else b""
+
+
+def index_lines(lines: Sequence[str]) -> dict[str, list[int]]:
+    """The numbers of lines, from 1, by their text without whitespace."""
+    index: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines, 1):
+        index[squeeze(line)].append(number)
+    return dict(index)
 
 
 def split_lines(content: bytes) -> list[str]:

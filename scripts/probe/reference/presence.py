@@ -13,10 +13,12 @@ from probe.code.languages import language_of
 from probe.code.units import find_units
 from probe.records import Lineage
 from probe.records.history import DropGround
-from probe.reference.anchor import Anchored, AnchoredLine, Insertion, Past, needs_context
+from probe.reference.anchor import Anchored
 from probe.reference.hunks import words_of
+from probe.reference.insertions import Insertion
 from probe.reference.lineage import squeeze
 from probe.reference.mirror import split_lines
+from probe.reference.places import AnchoredLine, Past
 from probe.reference.trace import Place
 
 KEEP_SHARE = 0.5
@@ -33,9 +35,11 @@ RESTORED_SHARE = 0.5
 """Share of the fix's added lines that the snapshot had and its parent lost: it undoes damage."""
 KNOWN_WORDS = 0.8
 """Share of an extended line's words that its unit must have had at the snapshot."""
+RENAMED_SHARE = 0.2
+"""Share of a name's lines from the snapshot at which it is an older thing's new name."""
 MAX_UNIT_LINES = 50
 """Lines of a unit or with a name, at most, whose age tells its age."""
-_KEY_END = re.compile(r"[:=(,]")
+_ENTRY = re.compile(r"[^:=(,]*(?=[:,])")
 _STRING = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 LOST_SHARE = 0.3
 """Share of a unit's lines that the window took away at which a later name in its fix tells."""
@@ -66,7 +70,7 @@ def _assess(anchored: Anchored, past: Past) -> Lineage:
             0.7,
             f"{restored:.0%} of the lines that the fix adds were in the snapshot and lost later",
         )
-    if needs_context(anchored.fix):
+    if anchored.fix.only_adds:
         return _assess_context(anchored, past)
     return _assess_lines(anchored, past)
 
@@ -178,7 +182,7 @@ def _surrounded(insertion: Insertion, anchored: Anchored, past: Past) -> bool:
     they stand in a class itself, the class.
     """
     near = [line.place is not None for line in insertion.neighbours]
-    if not insertion.in_code and _is_keyed_by_later(insertion, anchored, past):
+    if _is_keyed_by_later(insertion, anchored, past):
         return False
     if any(near):
         return True
@@ -192,19 +196,18 @@ def _surrounded(insertion: Insertion, anchored: Anchored, past: Past) -> bool:
 
 
 def _is_keyed_by_later(insertion: Insertion, anchored: Anchored, past: Past) -> bool:
-    """Whether a declaration is about something that came later: an entry for a later class, say.
+    """Whether an entry of a table is about something that came later: a later class, say.
 
     A name is later where the snapshot lacks it and the parent has it in lines that are new. In
     lines of the snapshot it is a new name for something old.
     """
-    keys = {
-        word
-        for line in insertion.added[:1]
-        for word in words_of(_KEY_END.split(_STRING.sub("", line), maxsplit=1)[0])
-        if word not in past.snapshot.words
-    }
+    opener, head = insertion.opener, insertion.head
+    if insertion.in_code or opener is None or (head is not None and head.line == opener.line):
+        return False
+    entry = _ENTRY.match(_STRING.sub("", insertion.added[0])) if insertion.added else None
+    keys = set(words_of(entry[0])) - past.snapshot.words if entry else set()
     uses = past.uses(anchored.fix.parent, keys) if keys else {}
-    return any(_share_old(places, past) < KEEP_SHARE for places in uses.values())
+    return any(_share_old(places, past) < RENAMED_SHARE for places in uses.values())
 
 
 def _share_old(places: Sequence[Place], past: Past) -> float:
@@ -300,13 +303,14 @@ def _restored_share(anchored: Anchored, past: Past) -> float:
     """Share of added lines that stood in the snapshot's file and not in the fix's parent."""
     added = restored = 0
     for file in anchored.fix.files:
-        old = {squeeze(line) for line in past.snapshot.lines(file.path)}
-        parent = {squeeze(t) for t in split_lines(past.read(anchored.fix.parent, file.path) or b"")}
-        for change in file.changes:
-            texts = [squeeze(line) for line in change.added]
-            saying = [t for t in texts if len(t) >= MIN_RESTORED_TEXT and any(map(str.isalnum, t))]
-            added += len(saying)
-            restored += sum(text in old and text not in parent for text in saying)
+        texts = [squeeze(line) for change in file.changes for line in change.added]
+        saying = [t for t in texts if len(t) >= MIN_RESTORED_TEXT and any(map(str.isalnum, t))]
+        added += len(saying)
+        had = [text for text in saying if text in past.snapshot.squeezed(file.path)]
+        if had:
+            content = past.read(anchored.fix.parent, file.path) or b""
+            parent = {squeeze(line) for line in split_lines(content)}
+            restored += sum(text not in parent for text in had)
     return restored / added if added else 0.0
 
 

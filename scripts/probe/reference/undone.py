@@ -7,10 +7,10 @@ are one bug.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from probe.git.log import iter_diffs
 from probe.records import Candidate, Commit
@@ -21,6 +21,8 @@ SHARE = 0.8
 """Of either side of a fix that a commit must take back to undo it."""
 REDO_WITHIN = 60
 """Window commits after a revert in which another fix may take the matter up again."""
+MIN_LINES = 2
+"""Lines of a commit that only removes and does not speak of reverting, at least, to undo a fix."""
 RARE = 5
 """A pair of words in so few titles, at most, names a matter."""
 _REVERTS = re.compile(
@@ -60,8 +62,9 @@ def find_undone(
     """Fixes taken back in the window and not restored by undoing that again.
 
     A revert is known by the commit that its message names, by the subject or number that it
-    quotes, or by a patch that takes back at least :data:`SHARE` of the fix. A later fix that does
-    not speak of reverting must do nothing else, too: fixed lines are replaced all the time.
+    quotes, or by a patch that takes back at least :data:`SHARE` of the fix. A later commit that
+    does not speak of reverting must do nothing else in the files of fixes, too: fixed lines are
+    replaced all the time.
 
     Args:
         mirror: a git directory with the window.
@@ -74,7 +77,12 @@ def find_undone(
     shas = {candidate.commit for candidate in candidates}
     speaking = [commit for commit in commits if _speaks_of_reverting(commit)]
     patches = _fix_patches(candidates)
-    reverting = patches | _read_patches(mirror, [c.sha for c in speaking if c.sha not in patches])
+    names = {name for patch in patches.values() for name in patch.names}
+    reverting = {
+        **_read_patches(mirror, _mirroring(commits, shas), names),
+        **_read_patches(mirror, [c.sha for c in speaking if c.sha not in patches]),
+        **patches,
+    }
     finder = _Targets(commits, {sha: patches[sha] for sha in shas})
     effects: dict[str, _Effect] = {}
     alive: dict[str, Undone | None] = {}
@@ -106,6 +114,19 @@ def _fix_patches(candidates: Iterable[Candidate]) -> dict[str, Patch]:
 def _speaks_of_reverting(commit: Commit) -> bool:
     """In its subject, or in the sentence that git writes; squash bodies quote other reverts."""
     return bool(_REVERTS.search(commit.subject) or _REVERTED_SHA.search(commit.body))
+
+
+def _mirroring(commits: Iterable[Commit], fixes: Collection[str]) -> list[str]:
+    """Commits that may take an earlier fix back without a word of it, told by their line counts."""
+    found: list[str] = []
+    seen: set[tuple[str, int, int]] = set()
+    for commit in commits:
+        sizes = {(f.path, f.added or 0, f.deleted or 0) for f in commit.files}
+        if commit.sha in fixes:
+            seen |= sizes
+        elif any((path, deleted, added) in seen for path, added, deleted in sizes):
+            found.append(commit.sha)
+    return found
 
 
 def find_redone(
@@ -187,10 +208,20 @@ class _Targets:
                 if self._order[sha] < commit.position
                 and self._fixes[sha].names & patch.names
                 and undoes(patch, self._fixes[sha], SHARE)
-                and (speaks or undoes(self._fixes[sha], patch, SHARE))
+                and (speaks or _does_nothing_else(patch, self._fixes[sha]))
             ),
             None,
         )
+
+
+def _does_nothing_else(patch: Patch, fix: Patch) -> bool:
+    """Whether a patch that takes back a fix is made of little else.
+
+    One that only removes a line may do so by chance.
+    """
+    taken = (patch.removed & fix.added).total() >= SHARE * patch.removed.total()
+    restored = (patch.added & fix.removed).total() >= SHARE * patch.added.total()
+    return taken and restored and (bool(patch.added) or patch.saying >= MIN_LINES)
 
 
 def plain_subject(subject: str) -> str:
@@ -199,15 +230,23 @@ def plain_subject(subject: str) -> str:
     return subject[match.start() :] if match else subject
 
 
-def _read_patches(mirror: Path, shas: Sequence[str]) -> dict[str, Patch]:
-    return {
-        diff.sha: patch_of_lines(
-            [file.change.path for file in diff.files],
-            [line for file in diff.files for hunk in file.hunks for line in hunk.removed],
-            [line for file in diff.files for hunk in file.hunks for line in hunk.added],
+def _read_patches(
+    mirror: Path, shas: Sequence[str], names: Collection[str] | None = None
+) -> dict[str, Patch]:
+    """Patches of whole commits, or of their files of these names, without folders."""
+    patches: dict[str, Patch] = {}
+    for diff in iter_diffs(mirror, shas):
+        files = [
+            file
+            for file in diff.files
+            if names is None or PurePosixPath(file.change.path).name in names
+        ]
+        patches[diff.sha] = patch_of_lines(
+            [file.change.path for file in files],
+            [line for file in files for hunk in file.hunks for line in hunk.removed],
+            [line for file in files for hunk in file.hunks for line in hunk.added],
         )
-        for diff in iter_diffs(mirror, shas)
-    }
+    return patches
 
 
 def _word_pairs(title: str) -> frozenset[tuple[str, str]]:

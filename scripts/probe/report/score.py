@@ -5,12 +5,26 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from probe.code.paths import SourceScope
+from probe.config import Benchmark
 from probe.config.names import suggestion
-from probe.errors import RecordError
-from probe.paths import base_name
-from probe.records import Bug, Candidate, Classification, Presence, Record, read_all
+from probe.errors import ConfigError, RecordError
+from probe.git.log import iter_diffs
+from probe.paths import base_name, mirror_beside
+from probe.records import (
+    Bug,
+    Candidate,
+    Classification,
+    Commit,
+    Presence,
+    Record,
+    iter_jsonl,
+    read_all,
+)
+from probe.reference.classify import classify
+from probe.reference.habits import Habits
 from probe.reference.labels import read_label_rows
-from probe.reference.score import score_classification
+from probe.reference.score import mask_commit, read_labels, score_classification
 from probe.reference.score_presence import (
     PresenceLabel,
     Tally,
@@ -62,6 +76,47 @@ def score_text(labels: Path, results: Path, repositories: Sequence[str] = ()) ->
             _tally("duplicates (presence.tsv)", score_duplicates(cases, bugs)),
         ]
     )
+
+
+def masked_text(
+    labels: Path, results: Path, benchmark: Benchmark, repositories: Sequence[str] = ()
+) -> str:
+    """Scores of the classification rules on commits without prefixes and words of fault.
+
+    The rules run anew, on the labelled commits alone; what is built stays as it is. A project that
+    is masked has no habits.
+
+    Args:
+        labels: folder of ``commits.tsv``.
+        results: a results folder.
+        benchmark: says which paths of a repository are production code.
+        repositories: names of repositories or variants; all that are no variants by default.
+
+    Raises:
+        ConfigError: a repository that is built is not in the inventory.
+        RecordError: the label file is malformed, no labelled commit is built, or two of the
+            repositories are variants of one.
+        GitError: a repository's mirror cannot be read.
+    """
+    wanted = {label.sha for label in read_labels(labels / "commits.tsv")}
+    verdicts: list[Classification] = []
+    for folder in _folders(results, repositories):
+        name = folder.parent.name
+        if name not in benchmark.repositories:
+            raise ConfigError(f"{name}: not in the inventory; give its --configfile")
+        row = benchmark.repositories[name]
+        scope = SourceScope(row.source, row.tests, row.exclude)
+        window = iter_jsonl(folder / "commits.jsonl", Commit)
+        commits = {commit.sha: commit for commit in window if commit.sha in wanted}
+        mirror = mirror_beside(folder.parent / "history.json")
+        diffs = {diff.sha: diff for diff in iter_diffs(mirror, list(commits))}
+        verdicts += [
+            classify(mask_commit(commit), diffs.get(sha), scope, Habits())
+            for sha, commit in commits.items()
+        ]
+    if not verdicts:
+        raise RecordError(f"{results}: no commit of {labels / 'commits.tsv'} is built there")
+    return f"masked\n{score_classification(labels / 'commits.tsv', verdicts).to_text()}"
 
 
 def _folders(results: Path, repositories: Sequence[str]) -> list[Path]:
