@@ -190,6 +190,8 @@ def test_benchmarks_are_no_tests_of_a_repair() -> None:
 
 
 def test_shrinking_tests_are_observed() -> None:
-    tests = {"tests/test_a.py": [(["    assert a() == 1", "    assert b() == 2"], [])]}
+    tests = {
+        "tests/test_a.py": [(["    assert a() == 1", "    assert b() == 2"], ["    assert a()"])]
+    }
     commit, diff = sample("a", {"lib/a.py": [(["x = 1"], ["x = 2"])], **tests})
     assert "tests shrink" in read_changes(commit, diff, SCOPE).signals
