@@ -6,6 +6,7 @@ from classify_samples import GUARD, LOOSE, SCOPE, STRICT, TEST, Sides, sample, v
 
 from probe.code.paths import SourceScope
 from probe.errors import GitError
+from probe.git.diff import CommitDiff
 from probe.reference.classify import RULES_VERSION, classify, classify_window
 
 
@@ -318,3 +319,13 @@ def test_window_goes_on_without_the_diffs_of_merges_and_rejects_a_stray_one() ->
 def test_commit_with_two_thousand_files_is_read() -> None:
     files = {f"lib/m{n}.py": [([f"x = {n}"], [f"x = {n} + 1"])] for n in range(2000)}
     assert verdict("chore: touch all", files).is_fix is False
+
+
+@pytest.mark.parametrize(("subject", "said"), [("fix: empty list", True), ("docs: lists", False)])
+def test_a_commit_whose_paths_cannot_be_read_goes_by_its_message(subject: str, said: bool) -> None:
+    commit, diff = sample(subject, FIXED)
+    lost = commit.model_copy(update={"files": (), "truncated": True})
+    unlisted = CommitDiff(diff.sha, (), problem="its tree is missing", listed=False)
+    [answer] = classify_window([lost], [unlisted], SCOPE)
+    assert answer.is_fix is said
+    assert "prefix" in answer.rationale

@@ -27,7 +27,7 @@ from probe.reference.replay import Replay
 from probe.reference.titles import plain_title
 from probe.reference.trace import Tracer
 
-EXTRACT_VERSION = "1"
+EXTRACT_VERSION = "2"
 """Raised whenever a candidate may come out differently."""
 
 

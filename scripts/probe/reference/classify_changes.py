@@ -107,7 +107,9 @@ def read_changes(commit: Commit, diff: CommitDiff | None, scope: SourceScope) ->
             changes.test_added += change.added or 0
             changes.test_removed += change.deleted or 0
     if not production:
-        changes.inert = _why_not_production(commit, [role for _, role in roles])
+        # where not even the paths can be read, the message decides
+        if commit.files or not commit.truncated:
+            changes.inert = _why_not_production(commit, [role for _, role in roles])
         return changes
     if diff is not None and not diff.missing:
         _read_files(changes, diff.files, scope)

@@ -23,7 +23,14 @@ from probe.reference.classify_text import (
     diff_text,
     statistics_text,
 )
-from probe.reference.extract import Extracted, Read, is_production_change
+from probe.reference.extract import (
+    NO_CONTENT,
+    NO_PARENT,
+    UNREADABLE,
+    Extracted,
+    Read,
+    is_production_change,
+)
 from probe.reference.extract_check import (
     AnsweredBug,
     Flaw,
@@ -245,12 +252,10 @@ def usable_answer(reply: Reply[ExtractAnswer]) -> ExtractAnswer | None:
 
 
 def why_unasked(diff: CommitDiff, parent: str | None) -> str:
-    """Why no model is asked about a fix commit."""
+    """Why no model is asked about a fix commit, in the words of the heuristic."""
     if parent is None:
-        return "has no parent"
-    if diff.missing:
-        return "its diff cannot be read in full: a blob is missing in the mirror"
-    return "its diff has no line that can be read"
+        return NO_PARENT
+    return UNREADABLE if diff.missing else NO_CONTENT
 
 
 def _readable(diff: CommitDiff) -> bool:

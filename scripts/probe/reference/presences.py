@@ -6,7 +6,7 @@ from pathlib import Path
 from probe.records import Candidate, Presence, Provenance
 from probe.reference.cite import cite
 
-PRESENCE_VERSION = "1"
+PRESENCE_VERSION = "2"
 """Raised whenever a verdict may come out differently."""
 
 
