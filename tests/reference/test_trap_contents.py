@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from builders import executable
-from mining import (
+from mined import (
     CLAMP_RIGHT,
     CLAMP_WRONG,
     CLAMPED,

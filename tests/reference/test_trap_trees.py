@@ -6,7 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from mining import CLAMP_WRONG, CLAMPED, FIRST_RIGHT, FIRST_WRONG, LISTS, SCOPE, begin, mine, place
+from mined import CLAMP_WRONG, CLAMPED, FIRST_RIGHT, FIRST_WRONG, LISTS, SCOPE, begin, mine, place
 
 from probe.code.paths import SourceScope
 from probe.git.log import iter_diffs

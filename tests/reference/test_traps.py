@@ -7,7 +7,7 @@ code. Each test says which verdict follows from that, and why.
 from pathlib import Path
 
 import pytest
-from mining import (
+from mined import (
     CLAMP_WRONG,
     CLAMPED,
     FIRST_RIGHT,
