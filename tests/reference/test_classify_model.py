@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from asked import model_at
 from classify_samples import FIXED_FILES, GUARD, sample
 from modelserver import Fault, ModelServer
 
-from probe.config import ModelEntry
 from probe.errors import GitError, ModelError
 from probe.models.base import NOT_SERVED, Model
 from probe.models.client import Client
@@ -35,18 +35,6 @@ DIFFS = [diff for _, diff in SAMPLES]
 @pytest.fixture
 def prompt() -> Prompt:
     return load_prompt(PROMPT)
-
-
-@pytest.fixture
-def client(tmp_path):
-    with Client(tmp_path / "cache", 0.0) as opened:
-        yield opened
-
-
-def model_at(address: str, **settings: object) -> Model:
-    facts = {"litellm_id": "openai/stub-model", "api_base": address, "price": "free"}
-    facts |= {"concurrency": 1, "max_attempts": 1, **settings}
-    return Model("stub", ModelEntry.model_validate(facts))
 
 
 def ask(client: Client, model: Model, prompt: Prompt):

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from asked import model_at
 from modelserver import Fault, ModelServer
 
-from probe.config import ModelEntry
 from probe.errors import ModelError
 from probe.models.base import Model
 from probe.models.client import Client
@@ -28,18 +28,6 @@ FIX = "--- a.py\n+++ a.py\n@@ -{0},1 +{0},1 @@\n-total = compute({1})\n+total = 
 @pytest.fixture
 def prompt() -> Prompt:
     return load_prompt(PROMPT)
-
-
-@pytest.fixture
-def client(tmp_path):
-    with Client(tmp_path / "cache", 0.0) as opened:
-        yield opened
-
-
-def model_at(address: str, **settings: object) -> Model:
-    facts = {"litellm_id": "openai/stub-model", "api_base": address, "price": "free"}
-    facts |= {"concurrency": 1, "max_attempts": 1, **settings}
-    return Model("stub", ModelEntry.model_validate(facts))
 
 
 def item(number: int, title: str, fix: str) -> tuple[Report, Candidate]:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import asked
 import pytest
 from builders import HistoryBuilder
 from modelserver import Fault, ModelServer
 
 from probe.code.paths import SourceScope
-from probe.config import ModelEntry
 from probe.errors import ModelError
 from probe.git.log import iter_window
 from probe.git.objects import ObjectReader
@@ -65,12 +65,6 @@ def prompt() -> Prompt:
 
 
 @pytest.fixture
-def client(tmp_path):
-    with Client(tmp_path / "cache", 0.0) as opened:
-        yield opened
-
-
-@pytest.fixture
 def history(tmp_path: Path) -> HistoryBuilder:
     made = HistoryBuilder(tmp_path / "repo")
     made.commit({"pkg/stats.py": STATS, "README.md": "# pkg\n"}, "Add statistics")
@@ -78,9 +72,7 @@ def history(tmp_path: Path) -> HistoryBuilder:
 
 
 def model_at(address: str, **settings: object) -> Model:
-    facts = {"litellm_id": "openai/stub-model", "api_base": address, "price": "free"}
-    facts |= {"concurrency": 1, "max_attempts": 1, "context_tokens": 64_000, **settings}
-    return Model("stub", ModelEntry.model_validate(facts))
+    return asked.model_at(address, **({"context_tokens": 64_000} | settings))
 
 
 def build(

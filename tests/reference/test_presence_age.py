@@ -136,13 +136,19 @@ def test_lines_that_git_cannot_trace_are_kept_in_doubt(history):
     assert found.rationale.startswith("git cannot say where")
 
 
-def test_a_fix_whose_parent_cannot_be_read_is_named_and_alone(history, tmp_path, monkeypatch):
+def three_fixes(history):
+    """A snapshot of three functions, and a fix of each."""
     text = "".join(f"def f_{n}(x):\n    return x.value_{n}\n\n\n" for n in range(3))
     t0 = history.commit({"a.py": text})
     fixes = []
     for n in range(3):
         text = text.replace(f"x.value_{n}", f"x.get_{n}()")
         fixes.append(history.commit({"a.py": text}, f"fix: {n}"))
+    return t0, fixes
+
+
+def test_a_fix_whose_parent_cannot_be_read_is_named_and_alone(history, tmp_path, monkeypatch):
+    t0, fixes = three_fixes(history)
     before, _ = built(history, t0, *fixes)
     wrap_git(tmp_path, monkeypatch, "cat-file", over=fixes[2])
     candidates, left_out = built(history, t0, *fixes)
@@ -153,12 +159,7 @@ def test_a_fix_whose_parent_cannot_be_read_is_named_and_alone(history, tmp_path,
 
 
 def test_a_fix_whose_diff_fails_is_named_and_alone(history, tmp_path, monkeypatch):
-    text = "".join(f"def f_{n}(x):\n    return x.value_{n}\n\n\n" for n in range(3))
-    t0 = history.commit({"a.py": text})
-    fixes = []
-    for n in range(3):
-        text = text.replace(f"x.value_{n}", f"x.get_{n}()")
-        fixes.append(history.commit({"a.py": text}, f"fix: {n}"))
+    t0, fixes = three_fixes(history)
     before, _ = built(history, t0, *fixes)
     wrap_git(tmp_path, monkeypatch, "diff-tree", over=fixes[1])
     candidates, left_out = built(history, t0, *fixes)

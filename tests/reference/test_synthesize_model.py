@@ -8,11 +8,11 @@ import json
 from pathlib import Path
 
 import pytest
+from asked import model_at
 from builders import HistoryBuilder
 from modelserver import Fault, ModelServer
 
 from probe.code.paths import SourceScope
-from probe.config import ModelEntry
 from probe.errors import ModelError
 from probe.git.log import iter_window
 from probe.models.base import Model
@@ -20,6 +20,7 @@ from probe.models.client import Client
 from probe.models.prompts import Prompt, load_prompt
 from probe.models.size import prompt_tokens
 from probe.records import Candidate, Dropped, Presence, Report
+from probe.records.history import UNJUDGED
 from probe.reference.candidates import build_candidates, heuristic_extractor
 from probe.reference.deduplicate import pair_reports
 from probe.reference.merge import merge_reports
@@ -30,7 +31,6 @@ from probe.reference.synthesize_model import (
     PLACES_TOKENS,
     ROOT_CAUSE_TOKENS,
     TITLE_TOKENS,
-    UNJUDGED,
     Budgets,
     ReportAnswer,
     check_room,
@@ -61,18 +61,6 @@ MEAN = SPREAD.replace("    return sum(", "    if not values:\n        return 0.0
 @pytest.fixture
 def prompt() -> Prompt:
     return load_prompt(PROMPT)
-
-
-@pytest.fixture
-def client(tmp_path):
-    with Client(tmp_path / "cache", 0.0) as opened:
-        yield opened
-
-
-def model_at(address: str, **settings: object) -> Model:
-    facts = {"litellm_id": "openai/stub-model", "api_base": address, "price": "free"}
-    facts |= {"concurrency": 1, "max_attempts": 1, **settings}
-    return Model("stub", ModelEntry.model_validate(facts))
 
 
 class Fixed:

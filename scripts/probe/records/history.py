@@ -178,6 +178,10 @@ class Candidate(Record):
     """What extracted it."""
 
 
+UNJUDGED = "unjudged"
+"""Reason of what left because nothing could be decided about it."""
+
+
 class Dropped(Record):
     """Something that left the way to the reference set, and why: counted in ``funnel.csv``.
 

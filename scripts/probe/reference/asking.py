@@ -46,7 +46,7 @@ def check_window(model: Model, stage: str, fixed: int, budgets: Mapping[str, int
         model: who would be asked.
         stage: the stage's key in ``reference``.
         fixed: tokens of everything in a prompt that no setting bounds.
-        budgets: the stage's settings that bound the rest, with their tokens.
+        budgets: the stage's settings that bound the rest, with their tokens; empty for none.
 
     Raises:
         ModelError: it cannot; the message says which budget would do.
@@ -55,11 +55,12 @@ def check_window(model: Model, stage: str, fixed: int, budgets: Mapping[str, int
     largest = fixed + sum(budgets.values())
     if largest <= room:
         return
-    widest = max(budgets, key=lambda name: budgets[name])
-    free = room - (largest - budgets[widest])
     remedy = "name a model with a larger window"
-    if free >= LEAST_ROOM:
-        remedy = f"set reference.{stage}.{widest} to {free} at most"
+    if budgets:
+        widest = max(budgets, key=lambda name: budgets[name])
+        free = room - (largest - budgets[widest])
+        if free >= LEAST_ROOM:
+            remedy = f"set reference.{stage}.{widest} to {free} at most"
     raise ModelError(
         f"model {model.name!r} has room for a prompt of {room} tokens (context_tokens less "
         f"max_output_tokens), but one of {stage} can have {largest}; {remedy}"

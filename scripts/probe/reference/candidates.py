@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from probe.code.paths import SourceScope
+from probe.git.ancestry import first_parents
 from probe.git.diff import CommitDiff
 from probe.git.ignored import read_ignored
 from probe.git.log import iter_diffs
 from probe.git.objects import ObjectReader
-from probe.git.process import run_git
 from probe.models.base import Model
 from probe.models.client import Asker
 from probe.models.prompts import Prompt
@@ -168,9 +168,7 @@ def open_past(
 
 def window_parents(mirror: Path, t0: str, t1: str) -> dict[str, str]:
     """First parent of every commit of the window that has one."""
-    printed = run_git(mirror, "rev-list", "--parents", f"{t0}..{t1}").decode()
-    rows = (line.split() for line in printed.splitlines())
-    return {row[0]: row[1] for row in rows if len(row) > 1}
+    return first_parents(mirror, f"{t0}..{t1}")
 
 
 def _candidate(found: Found, past: Past) -> Candidate:

@@ -14,7 +14,7 @@ from probe.models.size import prompt_tokens
 from probe.records import Classification, Commit
 from probe.records.base import Confidence, Record
 from probe.reference.asking import check_reached, check_window, pair_diffs, why_unjudged
-from probe.reference.classify_text import clean, cut_middle, diff_text, statistics_text
+from probe.reference.classify_text import clean, cut_middle, diff_text, one_line, statistics_text
 
 SUBJECT_TOKENS = 300
 """Tokens of a subject, at most."""
@@ -128,6 +128,6 @@ def _classification(reply: Reply[ClassifyAnswer], model: Model, prompt: Prompt) 
         commit=reply.id,
         is_fix=reply.value.is_fix,
         confidence=reply.value.confidence,
-        rationale=" ".join(reply.value.rationale.split())[:_MAX_RATIONALE],
+        rationale=one_line(reply.value.rationale, _MAX_RATIONALE),
         provenance=provenance,
     )

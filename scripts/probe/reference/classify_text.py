@@ -46,6 +46,11 @@ def cut_middle(text: str, budget: int) -> str:
     return ""
 
 
+def one_line(text: str, longest: int | None = None) -> str:
+    """The words of a text with single spaces between them, at most ``longest`` characters."""
+    return " ".join(text.split())[:longest]
+
+
 def clean(text: str) -> str:
     """The text as valid UTF-8 without control characters; tabs and line ends stay."""
     return text.encode("utf-8", errors="replace").decode("utf-8").translate(_CONTROLS)

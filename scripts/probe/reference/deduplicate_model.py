@@ -7,15 +7,14 @@ them. Where two commits made the very same change there is nothing to judge, and
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from probe.errors import ModelError
 from probe.models.base import Model, Question, Reply, provenance_of
 from probe.models.client import Asker
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.records import Candidate, Judgement, Pair, Record, Report
 from probe.records.base import Confidence
-from probe.reference.asking import check_reached, why_unjudged
-from probe.reference.classify_text import clean, cut_middle
+from probe.reference.asking import check_reached, check_window, why_unjudged
+from probe.reference.classify_text import clean, cut_middle, one_line
 from probe.reference.deduplicate import Fixes
 
 TITLE_TOKENS = 300
@@ -130,12 +129,7 @@ def check_room(model: Model, prompt: Prompt) -> None:
     empty = prompt.messages(first=nothing, second=nothing)
     texts = TITLE_TOKENS + DESCRIPTION_TOKENS + TRIGGER_TOKENS + PLACES_TOKENS + SNIPPET_TOKENS
     largest = prompt_tokens(empty, DuplicateAnswer.model_json_schema()) + 2 * texts
-    if largest > model.entry.prompt_room:
-        raise ModelError(
-            f"model {model.name!r} has room for a prompt of {model.entry.prompt_room} tokens "
-            f"(context_tokens less max_output_tokens), but one of deduplicate can have {largest}; "
-            "name a model with a larger window"
-        )
+    check_window(model, "deduplicate", largest, {})
 
 
 def pair_id(pair: Pair) -> str:
@@ -177,6 +171,6 @@ def _judgement(
         right=pair.right,
         match=reply.value.same,
         confidence=reply.value.confidence,
-        rationale=" ".join(reply.value.rationale.split())[:_MAX_RATIONALE],
+        rationale=one_line(reply.value.rationale, _MAX_RATIONALE),
         provenance=provenance,
     )

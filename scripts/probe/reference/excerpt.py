@@ -7,7 +7,7 @@ from probe.code.units import enclosing_unit
 from probe.records import Location
 from probe.reference.classify_text import clean, cut_middle
 from probe.reference.mirror import Snapshot
-from probe.reference.synthesize import MAX_HEAD
+from probe.reference.synthesize import MAX_HEAD, lines_text
 
 AROUND = 10
 """Lines shown on either side of a place at module level, at most."""
@@ -56,10 +56,7 @@ def places_text(places: Sequence[Location], snapshot: Snapshot) -> str:
     rows = []
     for place in places:
         unit = enclosing_unit(snapshot.units(place.path), place.first)
-        lines = f"line {place.first}"
-        if place.last > place.first:
-            lines = f"lines {place.first}-{place.last}"
-        rows.append(f"{place.path} {lines}" + (f" in `{unit.name}`" if unit else ""))
+        rows.append(f"{place.path} {lines_text(place)}" + (f" in `{unit.name}`" if unit else ""))
     return clean("\n".join(rows))
 
 

@@ -16,11 +16,13 @@ from probe.models.client import Asker
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.records import Commit, Dropped, Provenance, Record
+from probe.records.history import UNJUDGED
 from probe.reference.asking import UNREACHED, check_reached, check_window, why_unjudged
 from probe.reference.classify_text import (
     clean,
     cut_middle,
     diff_text,
+    one_line,
     statistics_text,
 )
 from probe.reference.extract import (
@@ -57,9 +59,6 @@ SHOWN_FILES = 40
 
 NO_FIX = "fixes no behaviour"
 """Outcome of a commit that the model rejects."""
-
-UNJUDGED = "unjudged"
-"""Outcome of a commit without an answer."""
 
 NONE_LEFT = "no bug with a sound location"
 """Outcome of a commit all of whose bugs left; each of them has a record of its own beside it."""
@@ -322,4 +321,4 @@ def _unsound(
 
 
 def _one_line(text: str) -> str:
-    return clean(" ".join(text.split()))[:_LONGEST]
+    return clean(one_line(text))[:_LONGEST]

@@ -17,11 +17,10 @@ from probe.records import (
     Judgement,
     Presence,
 )
+from probe.records.history import UNJUDGED
 
 COLUMNS = ("stage", "outcome", "reason", "count")
 
-UNJUDGED = "unjudged"
-"""How the reason of what left because its engine failed begins; the kind of failure follows."""
 UNREAD = "diff not read in full"
 """Reason of a commit that stayed although an object of it is missing."""
 FURTHER = "further bugs of a commit"

@@ -16,7 +16,7 @@ from pathlib import Path
 from probe import __version__
 from probe.agent import AgentLimits, AgentResult, AgentTask, run_agent
 from probe.errors import BudgetError, ModelError
-from probe.git.process import run_git
+from probe.git.ancestry import first_parents
 from probe.models.base import NOT_SERVED, Model
 from probe.models.client import Caller
 from probe.models.prompts import Prompt
@@ -32,6 +32,7 @@ from probe.records import (
 )
 from probe.records.history import Overruled
 from probe.reference.asking import UNREACHED
+from probe.reference.classify_text import one_line
 from probe.reference.presence_answer import PresenceAnswer, PresenceClaim, last_claim
 from probe.reference.presence_box import Checkout
 from probe.reference.presence_pool import run_all
@@ -110,7 +111,7 @@ def investigate_presences(
         return []
     check_presence_room(about.model, about.prompt)
     shas = list(dict.fromkeys(candidate.commit for candidate in candidates))
-    parents = _first_parents(about.mirror, shas)
+    parents = first_parents(about.mirror, "--no-walk=unsorted", *shas)
     content = file_sha256(about.archive)
 
     def look_into(candidate: Candidate) -> Presence:
@@ -199,7 +200,7 @@ def _judged(
         checked = _recheck(candidate, claim, revisions, about, checkout)
         overruled = "not reproduced" if checked.problem else None
     dropped = claim.verdict == "drop" and overruled is None
-    rationale = " ".join(claim.rationale.split())[:_MAX_RATIONALE]
+    rationale = one_line(claim.rationale, _MAX_RATIONALE)
     if overruled is not None:
         why = f": {checked.problem}" if checked.problem else ""
         rationale = f"overruled ({overruled}{why}); claimed: {rationale}"
@@ -281,10 +282,3 @@ def _unreached(model: Model, why: str) -> ModelError:
 
 def _transcript(candidate: Candidate, about: Investigation) -> Path:
     return about.transcripts / f"{candidate.id}.jsonl"
-
-
-def _first_parents(mirror: Path, shas: Sequence[str]) -> dict[str, str]:
-    """First parent of each commit that has one."""
-    printed = run_git(mirror, "rev-list", "--no-walk=unsorted", "--parents", *shas).decode()
-    rows = (line.split() for line in printed.splitlines())
-    return {row[0]: row[1] for row in rows if len(row) > 1}

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from probe.code.paths import is_code
+from probe.git.ancestry import read_parents
 from probe.git.diff import CommitDiff, FileDiff
 from probe.git.log import iter_diffs, iter_diffs_between
 from probe.git.objects import ObjectReader
-from probe.git.process import run_git
 from probe.reference.lineage import DeletedLines
 from probe.reference.merges import MergeMap
 from probe.reference.trace import MAX_HOPS, Origin, Place, Tracer
@@ -326,14 +326,4 @@ def _tracked(file: FileDiff) -> bool:
 def _history(mirror: Path, t0: str, revs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Parents of all ancestors of ``revs`` since the snapshot, parents before children."""
     asked = "".join(f"{rev}\n" for rev in sorted(revs)) + f"^{t0}\n"
-    printed = run_git(
-        mirror,
-        "rev-list",
-        "--topo-order",
-        "--reverse",
-        "--parents",
-        "--stdin",
-        stdin=asked.encode(),
-    )
-    rows = (line.split() for line in printed.decode().splitlines())
-    return {row[0]: tuple(row[1:]) for row in rows}
+    return read_parents(mirror, "--topo-order", "--reverse", "--stdin", stdin=asked.encode())

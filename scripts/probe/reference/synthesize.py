@@ -158,15 +158,16 @@ def _describe(
     where = f"`{unit}` in {primary.path}" if unit else primary.path
     sentences = [f"{title}."]
     if candidate.additive:
-        sentences.append(f"{where} lacks the code for this case near {_lines(primary)}.")
+        sentences.append(f"{where} lacks the code for this case near {lines_text(primary)}.")
     else:
-        sentences.append(f"The code at {_lines(primary)} of {where} behaves this way.")
+        sentences.append(f"The code at {lines_text(primary)} of {where} behaves this way.")
     if others:
         sentences.append(f"Also concerned: {_list_places(others, snapshot)}.")
     return " ".join(sentences)
 
 
-def _lines(place: Location) -> str:
+def lines_text(place: Location) -> str:
+    """``line 3``, ``lines 3-4``."""
     if place.first == place.last:
         return f"line {place.first}"
     return f"lines {place.first}-{place.last}"

@@ -15,8 +15,9 @@ from probe.models.client import Asker
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.records import Candidate, Dropped, Provenance, Record, Report, Severity
+from probe.records.history import UNJUDGED
 from probe.reference.asking import UNREACHED, check_reached, check_window, why_unjudged
-from probe.reference.classify_text import clean, cut_middle
+from probe.reference.classify_text import clean, cut_middle, one_line
 from probe.reference.excerpt import excerpt, places_text
 from probe.reference.leaks import Forbidden, Leak, find_leaks
 from probe.reference.mirror import Snapshot
@@ -37,9 +38,6 @@ ROOT_CAUSE_TOKENS = 1_000
 
 PLACES_TOKENS = 1_000
 """Tokens of the list of its places, at most."""
-
-UNJUDGED = "unjudged"
-"""Reason of a candidate that the model failed on."""
 
 _WHY = {
     "fix": "speaks of the repair",
@@ -249,19 +247,15 @@ def _report(
     return Report(
         candidate=item.id,
         commit=item.commit,
-        title=_one_line(answer.title),
+        title=one_line(answer.title),
         description=answer.description.strip(),
         primary=primary,
         others=tuple(others),
         unit=unit.name if unit else None,
         snippet=cut_snippet(snapshot.lines(primary.path), primary, unit),
         severity=answer.severity,
-        trigger=_one_line(answer.trigger),
+        trigger=one_line(answer.trigger),
         suggested_fix=answer.suggested_fix.strip() or item.suggested_fix,
         leaks=leaks,
         provenance=provenance,
     )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
