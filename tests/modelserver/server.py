@@ -22,6 +22,9 @@ from modelserver.neutral import Asked, Reply
 
 Answerer = Callable[[dict[str, Any]], "dict[str, Any] | str | Reply | None"]
 
+_NOTED_S = 5.0
+"""Seconds within which an answer that was sent is noted."""
+
 
 @dataclass(frozen=True)
 class Received:
@@ -66,8 +69,8 @@ class ModelServer:
         """What ``/v1/models`` lists."""
         self.requests: list[Received] = []
         """All requests, refused ones included."""
-        self.bought: list[dict[str, Any]] = []
-        """Bodies of the requests that were answered completely with 200."""
+        self._bought: list[dict[str, Any]] = []
+        self._ending = 0
         self.in_flight = 0
         """Requests that wait for their answer."""
         self.peak = 0
@@ -91,6 +94,19 @@ class ModelServer:
     def openai(self) -> str:
         """Base address of OpenAI's protocols."""
         return f"{self.url}/v1"
+
+    @property
+    def bought(self) -> list[dict[str, Any]]:
+        """Bodies of the requests that were answered completely with 200.
+
+        A client can see the last byte before the answer is noted; so answers whose last byte is
+        on its way are waited for.
+        """
+        deadline = time.monotonic() + _NOTED_S
+        here = threading.current_thread() is self._thread
+        while self._ending and not here and time.monotonic() < deadline:
+            time.sleep(0.002)
+        return self._bought
 
     def answer(self, answerer: Answerer | None) -> None:
         """Let a function of the request's body make the content; its None means the default."""
@@ -234,19 +250,33 @@ class ModelServer:
             chunks = _split(data, 8) if kind == "slow_stream" else [data]
         if kind == "half_answer":
             chunks = _half(list(chunks))
+        *leading, last = chunks
+        pause = fault.seconds if fault and kind == "slow_stream" else 0.0
         try:
             await response.prepare(request)
-            for chunk in chunks:
-                if fault and kind == "slow_stream":
-                    await self._wait(fault.seconds)
+            for chunk in leading:
+                await self._wait(pause)
                 await response.write(chunk)
+            await self._wait(pause)
             if kind == "half_answer":
+                await response.write(last)
                 return _dropped(request, response)
-            await response.write_eof()
+            await self._end(response, last, request.path, body)
         except ConnectionError:
             return response
-        self._complete(request.path, body)
         return response
+
+    async def _end(
+        self, response: web.StreamResponse, last: bytes, path: str, body: dict[str, Any]
+    ) -> None:
+        """Send the last bytes and note the answer; see :attr:`bought`."""
+        self._ending += 1
+        try:
+            await response.write(last)
+            await response.write_eof()
+            self._complete(path, body)
+        finally:
+            self._ending -= 1
 
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:
@@ -256,7 +286,7 @@ class ModelServer:
                 return
 
     def _complete(self, path: str, body: dict[str, Any]) -> None:
-        self.bought.append(body)
+        self._bought.append(body)
         if self.log is None:
             return
         canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
