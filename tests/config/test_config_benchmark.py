@@ -110,7 +110,8 @@ class TestCellConfig:
         config = workflow.load(runs=["luna"]).cell_config("alpha", "luna")
         assert config["models"]["run"]["litellm_id"] == "openai/gpt"
         assert config["models"]["run"]["effort"] == "high"
-        assert config["plan"] == {"token_budget": 60_000}
+        assert config["plan"]["token_budget"] == 60_000
+        assert "context" not in config and "environment" not in config
         for changed in ("rpm: 5", "concurrency: 2", "key_env: OTHER_KEY", "timeout_s: 9"):
             workflow.write("config/models.yaml", MODELS.replace("key_env: A_KEY", changed))
             assert workflow.load(runs=["luna"]).cell_config("alpha", "luna") == config

@@ -89,8 +89,8 @@ class TestKeys:
                 "config/config.yaml:4: reference.clasify: unknown key; did you mean 'classify'?",
             ),
             (
-                "repositories: [alpha]\nruns: [ruff]\nplan:\n  x: 1\n",
-                "config/config.yaml:4: plan.x: unknown key; known: token_budget",
+                "repositories: [alpha]\nruns: [ruff]\nsandbox:\n  x: 1\n",
+                "config/config.yaml:4: sandbox.x: unknown key; known: engine",
             ),
             ("repositories: [alpha]\n", "config/config.yaml: runs: required, but missing"),
             ("", "config/config.yaml: repositories: required, but missing (and 1 more)"),
@@ -162,8 +162,8 @@ class TestRuns:
         [
             (
                 "{kind: analyser, tool: ruff, languages: [python]}",
-                "config/runs.yaml:1: one.kind: found 'analyser', expected 'analyzer', 'model', 'sarif'; "
-                "did you mean 'analyzer'?",
+                "config/runs.yaml:1: one.kind: found 'analyser', expected 'analyzer', 'agent', 'cli', "
+                "'model', 'sarif'; did you mean 'analyzer'?",
             ),
             (
                 "{tool: ruff}",

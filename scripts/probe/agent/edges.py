@@ -12,7 +12,8 @@ from probe.agent.types import AgentLimits, AgentResult, AgentTask, S
 from probe.config import ModelEntry
 from probe.errors import RecordError
 from probe.models.base import Model
-from probe.records.transcript import AgentStatus, AnswerLine, EndLine, HeaderLine, SandboxUse
+from probe.records import SandboxUse
+from probe.records.transcript import AgentStatus, AnswerLine, EndLine, HeaderLine
 from probe.sandbox.base import SandboxInfo
 
 

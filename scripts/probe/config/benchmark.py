@@ -1,23 +1,27 @@
 """The validated configuration as one object: what the rest of PROBE reads instead of raw keys."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from probe.config.base import Section
 from probe.config.errata import Erratum
 from probe.config.models import ModelEntry
 from probe.config.names import suggestion
-from probe.config.runs import ModelRun, Run
+from probe.config.runs import AskingRun, Run, SessionRun
 from probe.config.settings import HEURISTIC, Settings
 from probe.config.windows import Inventory
 from probe.errors import ConfigError
+from probe.records import Variant
 
 _TARGET = re.compile(r"^(?:\./)?results/(?P<repo>[^/]+)/(?P<part>[^/]+)(?P<rest>/.*)?$")
 _METRICS = ".metrics.csv"
 AGREEMENT = "reference/agreement.csv"
 """Below a repository's folder: how its reference set agrees with a labelled truth."""
 _SHARED_FOLDERS = frozenset({"snapshot", "reference"})
+CONTEXT = ("context",)
+"""Path of the stage that writes the context document: only full sessions see it."""
 _UNSCORED = frozenset({"licence", "notes", "truth"})
 
 
@@ -54,6 +58,8 @@ class Benchmark:
     """All models that are defined, in the file's order."""
     errata: Sequence[Erratum] = ()
     """All errata, in the file's order."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The runs that each name of ``runs.yaml`` stands for: its repeats, or itself."""
 
     def errata_of(self, repo: str) -> list[dict[str, object]]:
         """The errata of a repository or variant as a rule's parameter, in the file's order.
@@ -95,7 +101,17 @@ class Benchmark:
         Raises:
             KeyError: no such run.
         """
-        return isinstance(self.runs[run], ModelRun)
+        settings = self.runs[run]
+        return isinstance(settings, AskingRun) and self.variant(run) != "vanilla"
+
+    def variant(self, run: str) -> Variant | None:
+        """What a run's sessions are given; None for runs without sessions.
+
+        Raises:
+            KeyError: no such run.
+        """
+        settings = self.runs[run]
+        return settings.variant if isinstance(settings, SessionRun) else None
 
     def engine_settings(self, engine: str) -> dict[str, object] | None:
         """What of an engine can change its answers, as a rule's parameter; None for a heuristic.
@@ -108,11 +124,15 @@ class Benchmark:
     def models_of(self, cells: Sequence[Cell], *, reference: bool = True) -> list[str]:
         """Names of the models that these cells ask, sorted; with those of the reference stages."""
         runs = [self.runs[cell.run] for cell in cells]
-        names = {run.model for run in runs if isinstance(run, ModelRun)}
-        if reference:
-            engines = {stage.engine for stage in self.settings.stages().values()}
-            names |= engines - {HEURISTIC}
+        names = {run.model for run in runs if isinstance(run, AskingRun)}
+        for path, stage in self.settings.stages().items():
+            if reference if path != CONTEXT else self.needs_context(cell.run for cell in cells):
+                names |= {stage.engine} - {HEURISTIC}
         return sorted(names)
+
+    def needs_context(self, runs: Iterable[str]) -> bool:
+        """Whether any of these runs is given the context document."""
+        return any(self.variant(run) == "full" for run in runs)
 
     def cell_config(self, repo: str, run: str) -> dict[str, object]:
         """All configuration that can change a cell's figures, as JSON values.
@@ -124,17 +144,21 @@ class Benchmark:
             KeyError: no such repository or run.
         """
         settings = self.runs[run]
-        asked = {"run": settings.model} if isinstance(settings, ModelRun) else {}
+        asked = {"run": settings.model} if isinstance(settings, AskingRun) else {}
         for path, stage in self.settings.stages().items():
-            if stage.engine != HEURISTIC:
+            if stage.engine != HEURISTIC and (path != CONTEXT or self.needs_context([run])):
                 asked[".".join(path)] = stage.engine
-        plan = {"plan": self.settings.plan.model_dump(mode="json")} if self.by_pass(run) else {}
+        more: dict[str, Section] = {"plan": self.settings.plan} if self.by_pass(run) else {}
+        if self.needs_context([run]):
+            more["context"] = self.settings.context
+        if isinstance(settings, SessionRun):
+            more["environment"] = self.settings.environment
         return {
             "repo": repo,
             "run": run,
             "settings": settings.model_dump(mode="json"),
             "models": {key: self.models[name].answer_settings() for key, name in asked.items()},
-            **plan,
+            **{key: section.model_dump(mode="json") for key, section in more.items()},
             "repository": self.repositories[repo].model_dump(mode="json", exclude=set(_UNSCORED)),
             "snapshot": self.settings.snapshot.model_dump(mode="json"),
             "reference": self.settings.reference.model_dump(mode="json"),
@@ -165,6 +189,9 @@ class Benchmark:
         return Named(repo, self._applicable(target, repo, run))
 
     def _applicable(self, target: str, repo: str, run: str) -> str:
+        if len(self.groups.get(run, ())) > 1:
+            listed = ", ".join(self.groups[run])
+            raise ConfigError(f"{target}: {run!r} is repeated; name one of {listed}")
         if run not in self.runs:
             hint = suggestion(run, self.runs)
             raise ConfigError(

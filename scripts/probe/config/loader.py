@@ -14,7 +14,7 @@ from probe.config.errata import Erratum, read_errata
 from probe.config.inventory import read_inventory
 from probe.config.models import ModelEntry
 from probe.config.names import ModelName, RunName, suggestion
-from probe.config.runs import RUN_ADAPTER, RUN_KINDS, ModelRun, Run
+from probe.config.runs import RUN_ADAPTER, RUN_KINDS, AskingRun, Run, expand_repeats
 from probe.config.settings import ERRATA, HEURISTIC, Settings
 from probe.config.strict_yaml import YamlFile, read_yaml
 from probe.config.windows import Inventory
@@ -43,16 +43,17 @@ def load_config(
         config, [read_yaml(Path(file), _shown(Path(file), root)) for file in source_files]
     )
     settings = _validate_settings(_typed(config, origin), origin)
-    runs = read_runs(root / settings.runs_file, settings.runs_file)
+    defined = read_runs(root / settings.runs_file, settings.runs_file)
     repositories = _read_repositories(root, settings, origin)
     models = read_models(root / settings.models_file, settings.models_file)
     _check_repositories(origin, settings, repositories)
-    _check_runs(origin, settings, runs)
-    _check_restrictions(root, settings, runs, repositories)
+    _check_restrictions(root, settings, defined, repositories)
     _check_engines(origin, settings, models)
-    _check_run_models(root, settings, runs, models)
+    _check_run_models(root, settings, defined, models)
+    runs, groups = _expand(root, settings, defined)
+    settings = _name_repeats(origin, settings, runs, groups)
     errata = _read_errata(root, settings, repositories, origin)
-    return Benchmark(settings, repositories, runs, models, errata)
+    return Benchmark(settings, repositories, runs, models, errata, groups)
 
 
 def load_files(files: Sequence[Path], root: Path) -> Benchmark:
@@ -207,14 +208,34 @@ def _check_repositories(origin: _Origin, settings: Settings, repositories: Inven
             raise ConfigError(f"{origin.where(path)}: {dotted(path)}: {problem}")
 
 
-def _check_runs(origin: _Origin, settings: Settings, runs: Mapping[str, Run]) -> None:
+def _expand(
+    root: Path, settings: Settings, defined: Mapping[str, Run]
+) -> tuple[dict[str, Run], dict[str, tuple[str, ...]]]:
+    try:
+        return expand_repeats(defined)
+    except ValueError as error:
+        file = read_yaml(root / settings.runs_file, settings.runs_file)
+        name = str(error).partition(":")[0]
+        raise ConfigError(f"{file.where((name, 'repeats'))}: {error}") from error
+
+
+def _name_repeats(
+    origin: _Origin,
+    settings: Settings,
+    runs: Mapping[str, Run],
+    groups: Mapping[str, tuple[str, ...]],
+) -> Settings:
+    """The settings with the repeats of a run in place of its name; a repeat may be named alone."""
+    named: list[str] = []
     for place, name in enumerate(settings.runs):
-        if name not in runs:
+        if name not in groups and name not in runs:
             path: KeyPath = ("runs", place)
             raise ConfigError(
                 f"{origin.where(path)}: {dotted(path)}: unknown run {name!r}"
-                f"{suggestion(name, runs)} (runs are defined in {settings.runs_file})"
+                f"{suggestion(name, [*groups, *runs])} (runs are defined in {settings.runs_file})"
             )
+        named += groups.get(name, (name,))
+    return settings.model_copy(update={"runs": tuple(dict.fromkeys(named))})
 
 
 def _check_restrictions(
@@ -258,7 +279,7 @@ def _check_run_models(
     models: Mapping[str, ModelEntry],
 ) -> None:
     for name, run in runs.items():
-        if isinstance(run, ModelRun) and run.model not in models:
+        if isinstance(run, AskingRun) and run.model not in models:
             path: KeyPath = (name, "model")
             file = read_yaml(root / settings.runs_file, settings.runs_file)
             raise ConfigError(

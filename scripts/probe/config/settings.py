@@ -112,6 +112,15 @@ class PlanSettings(Section):
 
     token_budget: int = Field(default=60_000, ge=1)
     """Tokens (cl100k_base) of one batch, at most; a larger file is a pass of its own."""
+    individual_share: Fraction = 0.15
+    """Share of the files, at most, that get passes of their own for their score."""
+    individual_score: int = Field(default=1_500, ge=0)
+    """Score from which a file gets a pass of its own: its lines, and 60 for every other file that it
+    calls or is called by."""
+    individual_partners: int = Field(default=40, ge=0)
+    """Callers, and callees, from other files that an individual pass shows at most."""
+    batch_partners: int = Field(default=25, ge=0)
+    """Callers, and callees, from other files that a batch shows at most."""
 
 
 class DeduplicateSettings(Stage):
@@ -172,6 +181,36 @@ class MatchingSettings(Stage):
     """When the heuristic accepts a pair."""
 
 
+class ContextSettings(Stage):
+    """The document on the project that full passes and the panel get; a model works as an agent."""
+
+    has_model_engine: ClassVar[bool] = True
+    turns: int = Field(default=80, ge=1)
+    """Answers of the agent, at most."""
+    working_s: float = Field(default=3_600, gt=0)
+    """Seconds of the model and its commands, at most; waiting does not count."""
+    usd: float | None = Field(default=None, gt=0)
+    """US dollars, at most; null for no limit but the budget's."""
+    command_s: float = Field(default=120, gt=0)
+    """Seconds of one command."""
+    tokens: int = Field(default=8_000, ge=500)
+    """Tokens (cl100k_base) of the document, at most."""
+
+
+class EnvironmentSettings(Section):
+    """Where the snapshot's code runs: its dependencies as of T0."""
+
+    build: bool = True
+    """Whether environments are built; without, finders get the sources and a bare interpreter."""
+    base_image: str | None = None
+    """Image on which environments are built (Docker, Podman), best by digest; null for one made of the
+    host's own programs."""
+    test_s: float = Field(default=600, gt=0)
+    """Seconds of the project's own tests, at most; a longer suite runs its representative subset."""
+    memory_mb: int = Field(default=8_000, ge=256)
+    """Memory of the sandbox that installs and tests, in MB of 10^6 bytes."""
+
+
 class SandboxSettings(Section):
     """Where foreign code runs."""
 
@@ -224,6 +263,10 @@ class Settings(Section):
     """Which files of the snapshot finders are asked about."""
     plan: PlanSettings = PlanSettings()
     """How audited files are grouped into passes."""
+    context: ContextSettings = ContextSettings()
+    """The document on the project; has a model engine, an agent."""
+    environment: EnvironmentSettings = EnvironmentSettings()
+    """Where the snapshot's code runs."""
     reference: ReferenceSettings = ReferenceSettings()
     """How the reference set is built."""
     matching: MatchingSettings = MatchingSettings()
@@ -242,6 +285,6 @@ class Settings(Section):
             for name in ReferenceSettings.model_fields
             if isinstance(value := getattr(self.reference, name), Stage)
         }
-        return {**reference, ("matching",): self.matching}
+        return {**reference, ("context",): self.context, ("matching",): self.matching}
 
     _distinct_names = field_validator("repositories", "runs")(_distinct)

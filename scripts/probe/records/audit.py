@@ -1,100 +1,48 @@
-"""Records of a snapshot, of what finders report on it, and of how that is matched."""
+"""Records of what finders report on a snapshot, and of how that is matched."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from probe.records.base import Confidence, Line, Provenance, Record, RepoPath, Sha, UtcTime
+from probe.records.base import Confidence, Line, Provenance, Record, RepoPath
 from probe.records.calls import Usage
 from probe.records.history import Severity
 
-NotAudited = Literal[
-    "outside_source",
-    "excluded",
-    "test",
-    "generated",
-    "vendored",
-    "minified",
-    "binary",
-    "too_large",
-    "unknown_language",
-    "symlink",
-    "submodule",
-    "lfs_pointer",
-    "empty",
-]
 PassStatus = Literal["ok", "failed", "timeout", "limit", "budget"]
+Placing = Literal["as_reported", "relocated"]
+"""How a finding got its lines: as the finder gave them, or found by the text that it quoted."""
 
 
-class SnapshotInfo(Record):
-    """The snapshot as unpacked (``commit.json``)."""
+class SandboxUse(Record):
+    """The sandbox that a pass worked in."""
 
-    repo: str
-    """Key of the repository in the inventory."""
-    sha: Sha
-    """T0."""
-    tree: Sha
-    """T0's tree object."""
-    committer_time: UtcTime
-    """When T0 was committed."""
-    files: int
-    """Regular files in ``source.tar``."""
-    symlinks: tuple[str, ...]
-    """Links kept as links; those that leave the tree are listed in ``escaping_symlinks`` too."""
-    escaping_symlinks: tuple[str, ...]
-    """Links whose target lies outside the tree: left out of ``source.tar``."""
-    submodules: tuple[str, ...]
-    """Submodule paths: empty folders in the archive, never fetched."""
-    lfs_pointers: tuple[str, ...]
-    """Files that are Git LFS pointers: archived as pointers, never audited."""
-    export_ignored: tuple[str, ...]
-    """Paths marked ``export-ignore``: archived all the same, since finders must see the tree."""
-    missing_blobs: tuple[str, ...]
-    """Paths whose blob the source does not have; left out."""
-    archive_sha256: str
-    """Hash of ``source.tar``."""
+    engine: str
+    """``docker``, ``bubblewrap``, ``podman`` or ``apptainer``."""
+    version: str
+    """Version of the engine."""
+    image: str
+    """Digest of the image, or the root folder's description."""
+    limits: dict[str, int | float]
+    """By name, units in the names: ``memory_mb``, ``processes``, ``cpus``, ``disk_mb`` …"""
 
 
-class SnapshotFile(Record):
-    """One path of the snapshot and whether finders are asked about it."""
+class GatewayUse(Record):
+    """What a command-line agent did at the gateway, beyond the usage that it was billed."""
 
-    path: RepoPath
-    """Relative to the repository's root."""
-    blob: Sha
-    """Git's name of the content (of the link's target for symlinks)."""
-    size: int = Field(ge=0)
-    """Bytes."""
-    language: str | None
-    """Key of the language plugin; None where no plugin claims the file."""
-    lines: int = Field(ge=0)
-    """Lines of text; 0 for what is not text."""
-    tokens: int = Field(ge=0)
-    """Tokens of the text by the one tokenizer of the plan (cl100k_base); 0 where not audited."""
-    audited: bool
-    """Finders are asked about it, and findings elsewhere do not count as misses."""
-    reason: NotAudited | None
-    """Why it is not audited; None exactly when it is."""
-
-
-class Pass(Record):
-    """A group of audited files given to one finder session."""
-
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
-    """Unique within the plan; also a file name."""
-    kind: Literal["individual", "batch"]
-    """One complex file alone, or a directory's files together."""
-    files: tuple[RepoPath, ...]
-    """Audited files, sorted."""
-    tokens: int = Field(ge=0)
-    """Sum over the files."""
-    callers: tuple[str, ...] = ()
-    """Units in other files that call into this pass; empty until the call graph exists."""
-    callees: tuple[str, ...] = ()
-    """Units in other files that this pass calls; empty until the call graph exists."""
-    score: float = 0.0
-    """Highest planner score among the files: lines + 60 × distinct call partners elsewhere."""
-    content_sha256: str
-    """Hash over path and blob of every file: what a paid job sees, and reruns for."""
+    refused: dict[str, int] = Field(default_factory=dict)
+    """Requests that were not passed on, by reason."""
+    stripped: dict[str, int] = Field(default_factory=dict)
+    """Requests out of which a tool or setting was taken, by its name."""
+    errors: dict[str, int] = Field(default_factory=dict)
+    """Calls that failed, by kind."""
+    uncertain: int = 0
+    """Calls whose cost is a bound, because their answer broke off or did not say."""
+    asked_models: tuple[str, ...] = ()
+    """Models that the client named, sorted."""
+    served_models: tuple[str, ...] = ()
+    """Models that the provider named, sorted."""
+    efforts: tuple[str, ...] = ()
+    """Reasoning efforts that the client asked for, sorted."""
 
 
 class Finding(Record):
@@ -128,6 +76,10 @@ class Finding(Record):
     """An analyser's rule, where there is one."""
     suggested_fix: str | None = None
     """The finder's own."""
+    placing: Placing = "as_reported"
+    """Whether the lines are the finder's, or were found by the text that it quoted."""
+    merged: tuple[str, ...] = ()
+    """Ids of findings of the same run that say the same, folded into this one."""
     raw: dict[str, object]
     """What the finder printed for it."""
 
@@ -174,6 +126,16 @@ class PassResult(Record):
     """What it cost."""
     wall_s: float = Field(ge=0)
     """Seconds from start to end; not part of any comparison of results."""
+    sandbox: SandboxUse | None = None
+    """Where it worked; None for finders that run no foreign code."""
+    environment: str | None = None
+    """``built``, or ``sources_only``: the sources and a bare interpreter; None without a sandbox."""
+    transcript: str | None = None
+    """The session's record, beside the pass file and relative to its folder; None without one."""
+    turns: int | None = None
+    """Answers of the model in the session; None where there is none."""
+    gateway: GatewayUse | None = None
+    """For command-line agents; None for all others."""
     command: tuple[str, ...] = ()
     """The command line, with paths of the machine replaced by names."""
     provenance: Provenance

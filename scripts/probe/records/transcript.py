@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 
 from probe.errors import RecordError
+from probe.records.audit import SandboxUse
 from probe.records.base import Record, UtcTime
 from probe.records.calls import Answer, Failure, Usage
 from probe.records.store import iter_jsonl
@@ -27,19 +28,6 @@ budget: the money of the whole workflow is spent."""
 class _Line(Record):
     time: UtcTime
     """When it was written; no part of what a replay compares."""
-
-
-class SandboxUse(Record):
-    """The sandbox that commands ran in."""
-
-    engine: str
-    """``docker``, ``bubblewrap``, ``podman`` or ``apptainer``."""
-    version: str
-    """Version of the engine."""
-    image: str
-    """Digest of the image, or the root folder's description."""
-    limits: dict[str, int | float]
-    """By name, units in the names: ``memory_mb``, ``processes``, ``cpus``, ``disk_mb`` …"""
 
 
 class HeaderLine(_Line):

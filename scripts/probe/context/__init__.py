@@ -1,0 +1,1 @@
+"""The document on the project that sessions are given."""
