@@ -2,7 +2,7 @@
 
 snakemake                                     every configured cell, results/metrics.csv
 snakemake results/sqlglot/ruff.metrics.csv    one cell
-snakemake prepare                             mirrors, snapshots, windows and plans only
+snakemake prepare                             mirrors, snapshots, windows, plans, environments
 snakemake reference                           the reference sets only
 snakemake --configfile config/demo.yaml       the bundled repository (`make demo`)
 """
@@ -21,6 +21,7 @@ include: "rules/common.smk"
 include: "rules/inputs.smk"
 include: "rules/snapshot.smk"
 include: "rules/reference.smk"
+include: "rules/session.smk"
 include: "rules/finding.smk"
 include: "rules/matching.smk"
 include: "rules/report.smk"
@@ -37,6 +38,7 @@ rule prepare:
     input:
         expand("results/{repo}/snapshot/passes.jsonl", repo=benchmark.settings.repositories),
         expand("results/{repo}/reference/commits.jsonl", repo=benchmark.settings.repositories),
+        prepared_sessions(),
 
 
 rule reference:

@@ -46,6 +46,7 @@ wildcard_constraints:
     run=paths.alternatives(benchmark.runs),
     block=paths.BLOCK_PATTERN,
     part=paths.PART_PATTERN,
+    variant=paths.alternatives(paths.VARIANTS),
 
 
 def repository(repo):

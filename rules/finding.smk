@@ -1,8 +1,8 @@
 """Finders on the snapshot: one file a pass, then the run's findings.
 
-Inputs: snapshot/{source.tar, files.jsonl, passes.jsonl}, prompts/find.j2. Outputs:
-{run}/passes/{part}.json, {run}/findings.jsonl, {run}/usage.csv. Paper: section 3. A finder is a
-module of probe.finders; adding one touches no rule.
+Inputs: snapshot/{source.tar, files.jsonl, passes.jsonl}, for sessions what session.smk makes, prompts.
+Outputs: {run}/passes/{part}.json, {run}/findings.jsonl, {run}/usage.csv, {run}/leaks.jsonl. Paper:
+section 3. A finder is a module of probe.finders; adding one touches no rule.
 """
 
 
@@ -48,6 +48,62 @@ rule ask_findings:
         "../scripts/ask_findings.py"
 
 
+rule run_agent:
+    input:
+        archive=ancient(rules.build_snapshot.output.archive),
+        files=ancient(rules.build_files.output.files),
+        passes=ancient("results/{repo}/snapshot/passes.jsonl"),
+        environment=ancient(rules.build_environment.output.environment),
+        context=context_of_run,
+        briefs=briefs_of_run,
+        prompt=session_prompt,
+    output:
+        result="results/{repo}/{run}/passes/{part}.json",
+    log:
+        "logs/run_agent/{repo}/{run}/{part}.log",
+    wildcard_constraints:
+        run=runs_of_kind("agent"),
+    resources:
+        llm_slots=1,
+        mem_mb=session_memory,
+    params:
+        content_sha256=brief_sha256,
+        settings=run_settings,
+        model=run_model_settings,
+    message:
+        "Let {wildcards.run} audit {wildcards.repo}, pass {wildcards.part}"
+    script:
+        "../scripts/run_agent.py"
+
+
+rule run_cli:
+    input:
+        archive=ancient(rules.build_snapshot.output.archive),
+        files=ancient(rules.build_files.output.files),
+        passes=ancient("results/{repo}/snapshot/passes.jsonl"),
+        environment=ancient(rules.build_environment.output.environment),
+        context=context_of_run,
+        briefs=briefs_of_run,
+        prompt=session_prompt,
+    output:
+        result="results/{repo}/{run}/passes/{part}.json",
+    log:
+        "logs/run_cli/{repo}/{run}/{part}.log",
+    wildcard_constraints:
+        run=runs_of_kind("cli"),
+    resources:
+        llm_slots=1,
+        mem_mb=session_memory,
+    params:
+        content_sha256=brief_sha256,
+        settings=run_settings,
+        model=run_model_settings,
+    message:
+        "Let {wildcards.run} audit {wildcards.repo}, pass {wildcards.part}"
+    script:
+        "../scripts/run_cli.py"
+
+
 rule build_import:
     input:
         archive=rules.build_snapshot.output.archive,
@@ -79,3 +135,20 @@ rule build_findings:
         "Gather the findings of {wildcards.run} on {wildcards.repo}"
     script:
         "../scripts/build_findings.py"
+
+
+rule build_session_leaks:
+    input:
+        results=pass_results,
+        archive=ancient(rules.build_snapshot.output.archive),
+        commits=window_of_repo,
+        candidates=candidates_of_blocks,
+        history=ancient("results/{repo}/history.json"),
+    output:
+        leaks="results/{repo}/{run}/leaks.jsonl",
+    log:
+        "logs/build_session_leaks/{repo}/{run}.log",
+    message:
+        "Look for the future in the sessions of {wildcards.run} on {wildcards.repo}"
+    script:
+        "../scripts/build_session_leaks.py"

@@ -71,6 +71,8 @@ def prompt_file(name):
 
 
 def stage_engine(stage):
+    if stage == "context":
+        return benchmark.settings.context.engine
     return getattr(benchmark.settings.reference, stage).engine
 
 
@@ -107,6 +109,58 @@ def pass_sha256(wildcards):
     return paths.pass_sha256(passes_of(wildcards.repo), wildcards.repo, wildcards.part)
 
 
+def environment_override(wildcards):
+    """What a person wrote about the environment of a repository, where somebody did."""
+    return paths.environment_overrides(ROOT, wildcards.repo)
+
+
+def dockerfiles(wildcards):
+    return paths.dockerfiles(ROOT)
+
+
+def context_of_variant(wildcards):
+    document = f"results/{wildcards.repo}/snapshot/context.md"
+    return document if wildcards.variant == "full" else []
+
+
+def context_of_run(wildcards):
+    """The project context of full sessions behind ancient(): the brief's hash says if it changed."""
+    document = f"results/{wildcards.repo}/snapshot/context.md"
+    return ancient(document) if benchmark.variant(wildcards.run) == "full" else []
+
+
+def briefs_file(repo, run):
+    variant = benchmark.variant(run)
+    return checkpoints.build_briefs.get(repo=repo, variant=variant).output.briefs
+
+
+def briefs_of_run(wildcards):
+    return ancient(briefs_file(wildcards.repo, wildcards.run))
+
+
+def brief_sha256(wildcards):
+    briefs = paths.read_briefs(briefs_file(wildcards.repo, wildcards.run))
+    return paths.pass_sha256(briefs, wildcards.repo, wildcards.part)
+
+
+def session_leaks(wildcards):
+    """What the scan of a run's transcripts found; nothing for runs without sessions."""
+    leaks = f"results/{wildcards.repo}/{wildcards.run}/leaks.jsonl"
+    return leaks if benchmark.variant(wildcards.run) else []
+
+
+def session_prompt(wildcards):
+    return prompt_file(paths.audit_prompt(benchmark.variant(wildcards.run)))
+
+
+def session_memory(wildcards):
+    return benchmark.runs[wildcards.run].memory_mb
+
+
+def prepared_sessions():
+    return paths.prepared_sessions(benchmark)
+
+
 def sarif_file(wildcards):
     return str(paths.sarif_file(benchmark.runs[wildcards.run], wildcards.repo, ROOT))
 
@@ -114,7 +168,10 @@ def sarif_file(wildcards):
 def pass_results(wildcards):
     """The pass files of a run: one where the finder reads a whole snapshot at once."""
     folder = f"results/{wildcards.repo}/{wildcards.run}/passes"
-    names = passes_of(wildcards.repo) if benchmark.by_pass(wildcards.run) else [paths.WHOLE]
+    if benchmark.variant(wildcards.run):
+        names = paths.read_briefs(briefs_file(wildcards.repo, wildcards.run))
+    else:
+        names = passes_of(wildcards.repo) if benchmark.by_pass(wildcards.run) else [paths.WHOLE]
     return [f"{folder}/{name}.json" for name in names]
 
 

@@ -63,6 +63,7 @@ rule compute_metrics:
         results=pass_results,
         findings=rules.build_findings.output.findings,
         usage=rules.build_findings.output.usage,
+        leaks=session_leaks,
         bugs=rules.build_bugs.output.bugs,
         reference=rules.build_bugs.output.info,
         funnel=rules.table_funnel.output.funnel,

@@ -1,7 +1,8 @@
 """From an inventory line to the snapshot and its plan.
 
 Inputs: the inventory. Outputs: history.json (pins), snapshot/{commit.json, source.tar, files.jsonl,
-passes.jsonl}. Paper: section 2.1 (snapshot), section 3 and appendix B (plan).
+callgraph.jsonl, parsing.jsonl, passes.jsonl, plan.csv}. Paper: section 2.1 (snapshot), section 3 and
+appendix B (plan).
 
 The mirror results/{repo}/history.git is no output: Snakemake would delete it before every fetch.
 What depends on it depends on the small history.json, which pins T0 and T1 by commit.
@@ -78,15 +79,36 @@ rule build_files:
         "../scripts/build_files.py"
 
 
+rule build_callgraph:
+    input:
+        archive=rules.build_snapshot.output.archive,
+        files=rules.build_files.output.files,
+    output:
+        edges="results/{repo}/snapshot/callgraph.jsonl",
+        parsing="results/{repo}/snapshot/parsing.jsonl",
+    log:
+        "logs/build_callgraph/{repo}.log",
+    message:
+        "Find out who calls whom in {wildcards.repo}"
+    script:
+        "../scripts/build_callgraph.py"
+
+
 checkpoint build_plan:
     input:
         files=rules.build_files.output.files,
+        callgraph=rules.build_callgraph.output.edges,
     output:
         passes="results/{repo}/snapshot/passes.jsonl",
+        table="results/{repo}/snapshot/plan.csv",
     log:
         "logs/build_plan/{repo}.log",
     params:
         token_budget=benchmark.settings.plan.token_budget,
+        individual_share=benchmark.settings.plan.individual_share,
+        individual_score=benchmark.settings.plan.individual_score,
+        individual_partners=benchmark.settings.plan.individual_partners,
+        batch_partners=benchmark.settings.plan.batch_partners,
     message:
         "Plan the passes of {wildcards.repo}"
     script:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from probe.config import (
+    HEURISTIC,
     NAME_PATTERN,
     SERIES_PREFIX,
     VARIANT_MARK,
@@ -19,7 +20,7 @@ from probe.config import (
     SarifRun,
 )
 from probe.errors import ConfigError
-from probe.records import Pass, iter_jsonl
+from probe.records import Brief, Pass, Variant, iter_jsonl
 
 BLOCK_PATTERN = r"[0-9]+"
 """A block's name: its 0-based number in the window, four digits or more."""
@@ -30,11 +31,15 @@ PART_PATTERN = r"[a-z0-9][a-z0-9-]*"
 WHOLE = "all"
 """Name of the one pass of finders that read a whole snapshot at once."""
 
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+"""What a session can be given."""
+
 _ASKING_NOTHING = frozenset({"prepare", "results/estimate.csv"})
 _SHARED_TARGETS = _ASKING_NOTHING | {"all", "reference", "results/metrics.csv"}
 _PREPARED = re.compile(
-    r"results/[^/]+/(snapshot/|history\.json$|series\.|reference/(commits\.jsonl|blocks\.tsv)$)"
+    r"results/[^/]+/(snapshot/|environment/|history\.json$|series\.|reference/(commits\.jsonl|blocks\.tsv)$)"
 )
+_CONTEXT = re.compile(r"results/[^/]+/snapshot/(context\.|panel_context\.|briefs/full\.)")
 _RESULT = re.compile(r"^(\./)?results/[^/]+/")
 
 
@@ -86,6 +91,41 @@ def source_url(repository: Repository, root: Path) -> str:
     if re.match(r"^[a-z][a-z0-9+.-]*://", url) or re.match(r"^[\w.-]+@[\w.-]+:", url):
         return url
     return str((root / Path(url).expanduser()).resolve())
+
+
+def environment_overrides(root: Path, repo: str) -> list[str]:
+    """What a person wrote about a repository's environment; a proposal counts once it is renamed."""
+    folder = root / "envs" / base_name(repo)
+    found = folder.glob("*.yaml") if folder.is_dir() else ()
+    return sorted(str(file) for file in found if not file.name.endswith(".proposed.yaml"))
+
+
+def dockerfiles(root: Path) -> list[str]:
+    """The files that snapshot images are built from."""
+    return sorted(str(file) for file in (root / "envs").glob("*.Dockerfile"))
+
+
+def audit_prompt(variant: Variant) -> str:
+    """Name of the template of a session's prompt."""
+    return f"audit_{variant.replace('-', '_')}"
+
+
+def briefs_file(repo: str, variant: Variant) -> str:
+    """Where the briefs of a variant stand."""
+    return f"results/{repo}/snapshot/briefs/{variant}.jsonl"
+
+
+def prepared_sessions(benchmark: Benchmark) -> list[str]:
+    """What the sessions of a build need and nobody is paid for: `snakemake prepare` builds it."""
+    free = benchmark.settings.context.engine == HEURISTIC
+    wanted = {(repo, benchmark.variant(run)) for repo, run in benchmark.cells()}
+    return sorted(
+        briefs_file(repo, variant)
+        if free or variant != "full"
+        else f"results/{repo}/snapshot/leaks.json"
+        for repo, variant in wanted
+        if variant is not None
+    )
 
 
 def sarif_file(run: SarifRun, repo: str, root: Path) -> Path:
@@ -146,6 +186,16 @@ def _passes_as_of(path: str, mtime_ns: int) -> dict[str, str]:
     return {one.id: one.content_sha256 for one in iter_jsonl(path, Pass)}
 
 
+def read_briefs(path: str | Path) -> dict[str, str]:
+    """Pass names and content hashes, in the plan's order, from ``briefs/{variant}.jsonl``."""
+    return _briefs_as_of(str(path), Path(path).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _briefs_as_of(path: str, mtime_ns: int) -> dict[str, str]:
+    return {one.pass_id: one.content_sha256 for one in iter_jsonl(path, Brief)}
+
+
 def pass_sha256(passes: Mapping[str, str], repo: str, name: str) -> str:
     """The content hash of a pass.
 
@@ -171,7 +221,8 @@ def read_request(arguments: Sequence[str], benchmark: Benchmark) -> Request:
     words = [word.removeprefix("./") for word in arguments]
     targets = [word for word in words if _RESULT.match(word)]
     shared = [word for word in words if word in _SHARED_TARGETS]
-    asks = not (targets or shared) or not all(map(_asks_nothing, targets + shared))
+    free = benchmark.settings.context.engine == HEURISTIC
+    asks = not (targets or shared) or not all(_asks_nothing(t, free) for t in targets + shared)
     if not targets:
         cells = benchmark.cells() if asks else []
         return Request(list(benchmark.settings.repositories), cells, asks)
@@ -180,7 +231,9 @@ def read_request(arguments: Sequence[str], benchmark: Benchmark) -> Request:
     return Request(list(dict.fromkeys(repo for repo, _ in named)), cells, asks)
 
 
-def _asks_nothing(target: str) -> bool:
+def _asks_nothing(target: str, free_context: bool) -> bool:
+    if _CONTEXT.match(target) and not free_context:
+        return False
     return target in _ASKING_NOTHING or bool(_PREPARED.match(target))
 
 

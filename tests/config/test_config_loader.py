@@ -207,7 +207,7 @@ class TestRuns:
         assert found.startswith("config/runs.yaml:1: ")
         assert repr(name) in found
 
-    @pytest.mark.parametrize("name", ["reference", "snapshot", "all"])
+    @pytest.mark.parametrize("name", ["environment", "reference", "snapshot", "all"])
     def test_reserved_name(self, workflow, name):
         workflow.write("config/runs.yaml", f"{name}: {{kind: sarif, path: a}}\n")
         assert f"'{name}' is reserved for a folder or target" in problem(workflow)

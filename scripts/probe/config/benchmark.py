@@ -19,7 +19,7 @@ _TARGET = re.compile(r"^(?:\./)?results/(?P<repo>[^/]+)/(?P<part>[^/]+)(?P<rest>
 _METRICS = ".metrics.csv"
 AGREEMENT = "reference/agreement.csv"
 """Below a repository's folder: how its reference set agrees with a labelled truth."""
-_SHARED_FOLDERS = frozenset({"snapshot", "reference"})
+_SHARED_FOLDERS = frozenset({"environment", "reference", "snapshot"})
 CONTEXT = ("context",)
 """Path of the stage that writes the context document: only full sessions see it."""
 _UNSCORED = frozenset({"licence", "notes", "truth"})

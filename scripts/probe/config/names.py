@@ -25,7 +25,7 @@ RESERVED_REPOSITORIES = frozenset(
 )
 """Folders under ``results/`` and target names that a repository may not take."""
 
-RESERVED_RUNS = frozenset({"all", "reference", "snapshot"})
+RESERVED_RUNS = frozenset({"all", "environment", "reference", "snapshot"})
 """Folders under ``results/{repo}/`` and target names that a run may not take."""
 
 _WHOLE_NAME = re.compile(NAME_PATTERN)
