@@ -47,6 +47,8 @@ rule fetch_environment:
         "logs/fetch_environment/{repo}.log",
     params:
         build=benchmark.settings.environment.build,
+        # its interpreter decides which files are fetched
+        base_image=benchmark.settings.environment.base_image,
         languages=lambda w: list(repository(w.repo).languages),
     message:
         "Fetch the dependencies of {wildcards.repo} as of its snapshot"

@@ -11,6 +11,7 @@ from probe.records import (
     Judgement,
     PassResult,
     ReferenceInfo,
+    SessionLeak,
     SnapshotFile,
     iter_jsonl,
     read_json,
@@ -30,6 +31,7 @@ with job(snakemake.log[0]):
         read_json(snakemake.input.reference, ReferenceInfo),
         checkout_revision(Path(snakemake.scriptdir)),
     )
+    leaks = snakemake.input.get("leaks")
     cell = compute_cell(
         identity,
         bugs=read_jsonl(snakemake.input.bugs, Bug),
@@ -37,6 +39,7 @@ with job(snakemake.log[0]):
         judgements=iter_jsonl(snakemake.input.judgements, Judgement),
         results=results,
         unjudged_reference=count_unjudged(snakemake.input.funnel),
+        leaks=read_jsonl(leaks, SessionLeak) if leaks else None,
         files_audited=sum(f.audited for f in iter_jsonl(snakemake.input.files, SnapshotFile)),
     )
     write_text(snakemake.output.config, config_text)

@@ -10,7 +10,8 @@
     ├── FinderError         a finder is missing, crashed, or its output cannot be read
     ├── ModelError          a model cannot be asked: no key, no price, no server
     ├── BudgetError         the next call could pass the cap on money
-    └── SandboxError        no sandbox works here, or one died
+    ├── SandboxError        no sandbox works here, or one died
+    └── IsolationError      a snapshot knows the time after T0, or that cannot be found out
 
 The message says what was found, where (file and key), what was expected, and what to do.
 """
@@ -50,3 +51,7 @@ class BudgetError(ProbeError):
 
 class SandboxError(ProbeError):
     """No sandbox works here, or one died: never a command that merely failed inside one."""
+
+
+class IsolationError(ProbeError):
+    """A snapshot or session knows something of the time after T0, or nobody can tell whether it does."""

@@ -1,9 +1,10 @@
 """What can be known before any job: `snakemake -n` says it too."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from probe import paths, results
-from probe.config import HEURISTIC, AnalyzerRun, Benchmark, SarifRun
+from probe.config import HEURISTIC, AnalyzerRun, Benchmark, Cell, SarifRun
 from probe.errors import BudgetError, ConfigError, SandboxError
 from probe.finders.base import check_available
 from probe.finders.sarif import check_sarif
@@ -56,11 +57,12 @@ def _check_models(benchmark: Benchmark, request: paths.Request, root: Path, fold
         return
     bugs = (folder / repo / "reference" / "bugs.jsonl" for repo in request.repositories)
     reference = not all(file.exists() for file in bugs)
-    if reference and benchmark.settings.reference.presence.engine != HEURISTIC:
-        _check_sandbox(benchmark.settings.sandbox.engine)
+    pending = [cell for cell in request.cells if not (folder.parent / cell_file(cell)).exists()]
+    agents = _agents(benchmark, pending, reference=reference)
+    if agents:
+        _check_sandbox(benchmark.settings.sandbox.engine, agents[0])
     if benchmark.settings.calls.replay:
         return
-    pending = [cell for cell in request.cells if not (folder.parent / cell_file(cell)).exists()]
     names = benchmark.models_of(pending, reference=reference)
     if reference:
         _check_rooms(benchmark, root)
@@ -95,8 +97,19 @@ def _check_rooms(benchmark: Benchmark, root: Path) -> None:
         synthesize_model.check_room(*asked("synthesize"), limits)
 
 
-def _check_sandbox(engine: str) -> None:
-    """The agent of stage presence needs a sandbox; the engine that is tried fastest comes first."""
+def _agents(benchmark: Benchmark, cells: Sequence[Cell], *, reference: bool) -> list[str]:
+    """What works in a sandbox, in words: foreign code is never run elsewhere."""
+    stages = benchmark.settings
+    named = [f"run {cell.run!r}" for cell in cells if benchmark.variant(cell.run)]
+    if benchmark.needs_context(cell.run for cell in cells) and stages.context.engine != HEURISTIC:
+        named.append("context.engine")
+    if reference and stages.reference.presence.engine != HEURISTIC:
+        named.append("reference.presence.engine")
+    return named
+
+
+def _check_sandbox(engine: str, agent: str) -> None:
+    """An agent needs a sandbox; the engine that is tried fastest comes first."""
     names = sorted(ENGINES, key=lambda name: name != "bubblewrap") if engine == "auto" else [engine]
     reasons = []
     for name in names:
@@ -105,7 +118,7 @@ def _check_sandbox(engine: str) -> None:
             return
         reasons.append(f"{name}: {check.reason}")
     raise SandboxError(
-        f"reference.presence.engine is an agent, and sandbox.engine {engine!r} gives it no sandbox "
+        f"{agent} is an agent, and sandbox.engine {engine!r} gives it no sandbox "
         f"here ({'; '.join(reasons)}); `probe doctor` says what to do"
     )
 

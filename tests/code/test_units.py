@@ -66,6 +66,7 @@ module.exports.run = function () {}
         "A.#secret",
         "A.constructor",
         "A.size",
+        "default",
         "f",
         "f.inner",
         "table.arrow",

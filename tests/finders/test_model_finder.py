@@ -11,7 +11,8 @@ from probe.config import ModelEntry
 from probe.errors import BudgetError, FinderError
 from probe.finders.base import Asking, get_finder
 from probe.finders.locate import SnapshotTree
-from probe.finders.model import FindAnswer, FoundItem, find, find_messages
+from probe.finders.model import FindAnswer, FoundItem, find
+from probe.finders.questions import pass_messages
 from probe.finders.run import run_pass
 from probe.models.base import Model
 from probe.models.client import Client
@@ -197,7 +198,7 @@ def test_a_repeat_is_another_call_and_the_same_one_is_none(server, context) -> N
 
 def test_the_prompt_numbers_every_line(context) -> None:
     tree = SnapshotTree(context.snapshot_root, context.files)
-    system, user = find_messages(context.repo, context.the_pass, tree, PROMPT)
+    system, user = pass_messages(context.repo, context.the_pass, tree, PROMPT)
     assert user["content"] == (
         "REPOSITORY: demo\n\n"
         "FILE: src/a.py\n1|def first(items):\n2|    return items[0]\n\n"

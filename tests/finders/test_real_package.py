@@ -12,6 +12,7 @@ import pytest
 from builders import HistoryBuilder
 
 from probe.code.paths import SourceScope
+from probe.config.settings import PlanSettings
 from probe.finders.run import run_whole
 from probe.git.archive import build_archive
 from probe.records import write_jsonl
@@ -97,9 +98,9 @@ def test_every_module_of_the_release_is_audited_and_planned_once(snapshot):
     files = snapshot[2]
     audited = {file.path for file in files if file.audited}
     assert {"attr/_make.py", "attr/validators.py", "attr/__init__.pyi"} <= audited
-    planned = Counter(path for one in build_plan(files, 20_000) for path in one.files)
-    assert planned == Counter(audited)
-    assert len(build_plan(files, 20_000)) > 2
+    plan = build_plan(files, settings=PlanSettings(token_budget=20_000))
+    assert Counter(path for one in plan for path in one.files) == Counter(audited)
+    assert len(plan) > 2
 
 
 @pytest.mark.parametrize("tool", sorted(RULES))

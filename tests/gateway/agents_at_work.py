@@ -1,25 +1,18 @@
-"""Command-line agents as the gateway's suites run them: how each is installed, started and told."""
+"""Command-line agents as the gateway's suites run them: with all that the finders switch off."""
 
-import hashlib
 import json
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelserver import Tool
 
+from probe.finders.cli_base import HOME, MODULES, script
+from probe.finders.cli_install import install_agents
 from probe.gateway import client_environment
 
-LISTED = Path(__file__).parent / "agents"
-"""Exact versions, with the hashes of all they depend on."""
-
-INSIDE = "/opt/agents"
-MODULES = f"{INSIDE}/node_modules"
-HOME = "/tmp/home"
+LISTED = Path(__file__).parents[2] / "envs" / "agents"
 PROMPT = "Read secret.txt and tell me the magic word."
 _URLS = client_environment()
 
@@ -81,7 +74,8 @@ AGENTS = {
     "gemini-cli": Agent(
         provider="gemini",
         command=(
-            *(f"{MODULES}/.bin/gemini", "-p", PROMPT, "-m", "asked-model"),
+            *script("@google/gemini-cli/bundle/gemini.js", "x64"),
+            *("-p", PROMPT, "-m", "asked-model"),
             *("--yolo", "--skip-trust", "--output-format", "json"),
         ),
         shell="run_shell_command",
@@ -96,53 +90,10 @@ AGENTS = {
         },
         search=Tool("google_web_search", {"query": "the fix"}),
     ),
-    "opencode": Agent(
-        provider="openai",
-        command=(
-            *(f"{MODULES}/opencode-linux-x64-baseline/bin/opencode", "run"),
-            *("-m", "probe/asked-model", PROMPT),
-        ),
-        shell="bash",
-        argument="command",
-        files={
-            f"{HOME}/.config/opencode/opencode.json": json.dumps(
-                {
-                    "share": "disabled",
-                    "autoupdate": False,
-                    "permission": "allow",
-                    "provider": {
-                        "probe": {
-                            "npm": "@ai-sdk/openai-compatible",
-                            "options": {
-                                "baseURL": _URLS["OPENAI_BASE_URL"],
-                                "apiKey": _URLS["OPENAI_API_KEY"],
-                            },
-                            "models": {"asked-model": {}},
-                        }
-                    },
-                }
-            )
-        },
-    ),
 }
 
 
 def installed() -> Path:
-    """The folder with the agents: installed once for each lock file, outside the checkout."""
-    digest = hashlib.sha256((LISTED / "package-lock.json").read_bytes()).hexdigest()[:16]
+    """The agents, installed once for each lock, outside the checkout."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "probe-tests"
-    target = cache / f"agents-{digest}"
-    if not target.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache, prefix=".agents-") as made:
-            for name in ("package.json", "package-lock.json"):
-                shutil.copy(LISTED / name, made)
-            command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            done = subprocess.run(command, cwd=made, capture_output=True, text=True, timeout=900)
-            if done.returncode:
-                raise RuntimeError(f"npm ci: {done.stderr[:2_000]}")
-            Path(made).chmod(0o755)
-            if not target.exists():
-                Path(made).rename(target)
-                Path(made).mkdir()
-    return target
+    return install_agents(LISTED, cache)

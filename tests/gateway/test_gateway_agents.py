@@ -1,36 +1,21 @@
-"""Real command-line agents in a sandbox, with no way out but the gateway; users_ask.md rows 1, 39, 41.
+"""What the gateway keeps from real command-line agents, and when it ends them; users_ask.md rows 1, 39, 41.
 
 The model is the test server; everything else is real: the agents at pinned versions from npm, the
-sandbox, the socket. What an agent can see of the world, its scripted commands tell the server.
+sandbox, the socket. ``tests/finders/test_cli_finder.py`` lets all of them audit.
 """
 
 import json
 
 import pytest
-from agents_at_work import AGENTS, INSIDE, PROMPT, installed
-from gateway_helpers import KEY, model_at, until
+from agents_at_work import AGENTS, installed
+from gateway_helpers import model_at, until
 from modelserver import Fault, ModelServer, Reply, Tool
 
+from probe.finders.cli_base import INSIDE
 from probe.gateway import Caps, Gateway, client_environment, through
-from probe.gateway.inside import DUMMY_KEY
 from probe.sandbox import Limits, Mount, SandboxSpec, open_sandbox
 
-pytestmark = [pytest.mark.bubblewrap, pytest.mark.node, pytest.mark.npm]
-
-SCHEMA = {
-    "type": "object",
-    "properties": {"word": {"type": "string"}},
-    "required": ["word"],
-    "additionalProperties": False,
-}
-SNOOP = (
-    "cat secret.txt; env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'; "
-    "ls -laR /run; "
-    'for port in {port} 443; do (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null && echo "REACHED"; done; '
-    '(exec 3<>/dev/tcp/1.1.1.1/53) 2>/dev/null && echo "REACHED"; '
-    'python3 -c \'import socket; socket.getaddrinfo("example.org", 80)\' 2>/dev/null && echo "REACHED"; '
-    "echo snooped"
-)
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.npm]
 
 
 @pytest.fixture(scope="session")
@@ -64,19 +49,16 @@ def play(server: ModelServer, *turns: Tool | str) -> None:
 class Ran:
     """What came of an agent's run."""
 
-    def __init__(self, output, report, left):
+    def __init__(self, output, report):
         self.output = output
         self.report = report
-        self.left = left
 
 
 @pytest.fixture
 def run(server, ledger, agents):
     """Run an agent in a new sandbox through a gateway."""
 
-    def start(
-        name, caps=None, *, extra=(), timeout_s=120, settings=None, before=None, engine="bubblewrap"
-    ):
+    def start(name, caps=None, *, timeout_s=120, settings=None, before=None):
         agent = AGENTS[name]
         model = model_at(server, agent.provider, **(settings or {}))
         with Gateway(model, ledger, caps or Caps(), purpose=f"audit demo/{name}") as gateway:
@@ -85,68 +67,16 @@ def run(server, ledger, agents):
                 mounts=[gateway.mount, Mount(agents, INSIDE)],
                 environment={**client_environment(), **agent.environment, "TERM": "dumb"},
             )
-            with open_sandbox(spec, engine) as sandbox:
+            with open_sandbox(spec, "bubblewrap") as sandbox:
                 sandbox.write("secret.txt", b"the magic word is xyzzy\n")
-                sandbox.write("schema.json", json.dumps(SCHEMA).encode())
                 for path, text in agent.files.items():
                     sandbox.write(path, text.encode())
                 if before:
                     before()
-                output = sandbox.run(through([*agent.command, *extra]), timeout_s)
-                folders = "/work /tmp /etc /run /var /home /root"
-                left = sandbox.run(f"grep -rhas -e {KEY} -e xyzzy {folders}").stdout
-        return Ran(output, gateway.report(), left)
+                output = sandbox.run(through(agent.command), timeout_s)
+        return Ran(output, gateway.report())
 
     return start
-
-
-@pytest.mark.parametrize("name", list(AGENTS))
-def test_an_agent_works_through_the_gateway_and_nothing_else(server, ledger, run, name):
-    agent = AGENTS[name]
-    play(server, agent.run(SNOOP.replace("{port}", str(server.port))), "The word is xyzzy.")
-    ran = run(name)
-    assert ran.output.exit == 0, ran.output
-    assert "The word is xyzzy." in ran.output.stdout
-    told = json.dumps([request.body for request in server.requests])
-    assert PROMPT in told
-    assert "the magic word is xyzzy" in told
-    assert "snooped" in told
-    assert DUMMY_KEY in told  # so that the environment was seen
-    assert KEY not in told + ran.output.stdout + ran.output.stderr + ran.left
-    assert "the magic word is xyzzy" in ran.left  # so that the search found what there is
-    assert "REACHED\\n" not in told
-    assert ran.report.answered == ran.report.calls == len(server.bought) >= 2
-    assert ran.report.limit is None
-    assert ledger.totals().spent == pytest.approx(ran.report.usage.usd)
-    assert ran.report.usage.usd > 0
-    assert ran.report.asked_models == ("asked-model",)
-    assert all(m.endswith("-real-served") for m in ran.report.served_models)
-
-
-def test_agents_hand_in_answers_of_a_schema(server, run):
-    def answer(body):
-        if "StructuredOutput" in json.dumps(body.get("tools")):
-            return Reply(tool_calls=[Tool("StructuredOutput", {"word": "xyzzy"})])
-        return json.dumps({"word": "xyzzy"})
-
-    server.answer(answer)
-    codex = run("codex", extra=["--output-schema", "schema.json"])
-    messages = [json.loads(line).get("item", {}) for line in codex.output.stdout.splitlines()]
-    assert json.loads(messages[-2]["text"]) == {"word": "xyzzy"}
-    assert server.bought[0]["text"]["format"]["schema"] == SCHEMA
-    claude = run("claude-code", extra=["--json-schema", json.dumps(SCHEMA)])
-    result = json.loads(claude.output.stdout)
-    assert (result["structured_output"], result["is_error"]) == ({"word": "xyzzy"}, False)
-
-
-@pytest.mark.docker
-def test_an_agent_works_in_docker_too(server, run, docker_daemon):
-    play(server, AGENTS["codex"].run("cat secret.txt; id -u"), "The word is xyzzy.")
-    ran = run("codex", engine="docker")
-    assert ran.output.exit == 0, ran.output
-    assert "the magic word is xyzzy" in json.dumps([r.body for r in server.requests])
-    assert ran.report.answered == 2
-    assert KEY not in ran.left
 
 
 def test_codex_offers_web_search_in_every_call_and_it_is_taken_out(server, run):
@@ -168,16 +98,15 @@ def test_a_search_through_the_provider_is_refused_and_the_agent_goes_on(server, 
 
 @pytest.mark.parametrize("name", list(AGENTS))
 def test_a_limit_ends_an_agent(server, run, name):
-    calls = 2 if name == "opencode" else 1  # one more for the title
     play(server, *[AGENTS[name].run(f"echo {number}") for number in range(50)])
-    ran = run(name, Caps(calls=calls))
+    ran = run(name, Caps(calls=1))
     assert not ran.output.timed_out
     assert ran.report.limit == "calls"
-    assert ran.report.calls == calls
+    assert ran.report.calls == 1
     assert "on calls of this session is reached" in ran.output.stdout + ran.output.stderr
 
 
-@pytest.mark.parametrize("name", ["codex", "claude-code", "opencode"])
+@pytest.mark.parametrize("name", ["codex", "claude-code"])
 def test_a_provider_that_dies_ends_an_agent(server, run, name):
     ran = run(name, Caps(failures=3), before=server.close)
     assert not ran.output.timed_out

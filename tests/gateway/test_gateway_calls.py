@@ -241,6 +241,18 @@ def test_a_provider_out_of_reach_is_a_limit_of_its_own(server, opened, ledger):
     assert ledger.totals().uncertain == 0
 
 
+def test_before_the_first_answer_less_is_waited_for(server, opened):
+    later = opened()
+    later.post(CHAT[1], CHAT[2])
+    server.fail(*[Fault.status(500)] * 5, *[Fault.status(401)] * 5)
+    codes = [later.post(CHAT[1], CHAT[2]).status_code for _ in range(11)]
+    assert codes == [500] * 5 + [401] * 5 + [200]
+    server.fail(*[Fault.status(401)] * 9)
+    one = opened()
+    assert [one.post(CHAT[1], CHAT[2]).status_code for _ in range(4)] == [401, 401, 401, 400]
+    assert one.report.limit == "failures"
+
+
 def test_a_provider_that_is_too_slow(server, opened, ledger):
     server.fail(Fault.hang(), Fault.slow_stream(0.3))
     one = opened(settings={"timeout_s": 0.4})

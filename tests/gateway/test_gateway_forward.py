@@ -29,7 +29,7 @@ def only(tmp_path):
     def make(language):
         folder = tmp_path / "bin"
         folder.mkdir()
-        for name in (language, "sh", "sleep", "cat"):
+        for name in {language, "sh", "sleep", "cat"}:
             (folder / name).symlink_to(os.path.realpath(shutil.which(name, path="/usr/bin:/bin")))
         return {"PATH": str(folder)}
 
@@ -133,6 +133,26 @@ def test_an_image_without_either_language_says_so(tmp_path, echo, port):
     assert done.stderr == (
         "probe: neither python3 nor node is in this image; one is needed to reach the model\n"
     )
+
+
+def test_modules_of_the_work_folder_do_not_shadow_those_of_the_forwarder(
+    only, tmp_path, echo, port
+):
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("socket.py", "threading.py"):
+        (work / name).write_text("raise SystemExit('the repository was here')\n")
+    environment = only("python3") | {"PYTHONPATH": str(work)}
+    done = run(["sh", "-c", "echo up"], environment, echo, port, cwd=work)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "up\n", "")
+
+
+@pytest.mark.node
+def test_a_spare_node_serves_images_without_either_language(only, echo, port):
+    environment = only("sh")
+    whole = through(["sh", "-c", "echo up"], socket=echo, port=port, node=shutil.which("node"))
+    done = subprocess.run([SHELL, *whole[1:]], env=environment, capture_output=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, b"up\n")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from modelserver.auditor import audit
+from modelserver.contextwriter import describe
 from modelserver.investigator import investigate
 from modelserver.neutral import Asked, Reply, Tool
 from modelserver.readers import extract
@@ -20,6 +22,10 @@ def default_reply(asked: Asked) -> Reply:
     """A forced tool, else an instance of the schema, else the tool ``submit``, else a sentence."""
     if played := investigate(asked):
         return played
+    if audited := audit(asked):
+        return audited
+    if described := describe(asked):
+        return described
     if read := extract(asked):
         return read
     if written := write(asked):

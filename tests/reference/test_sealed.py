@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from probe.config import Erratum
 from probe.errors import ConfigError
 from probe.records import Bug, History, Location, Provenance, file_sha256, write_jsonl
-from probe.reference.listing import BUG_COLUMNS, bug_rows, safe_cell
+from probe.records.cells import safe_cell
+from probe.reference.listing import BUG_COLUMNS, bug_rows
 from probe.reference.sealed import apply_errata, reference_info
 from probe.report.tables import write_csv
 

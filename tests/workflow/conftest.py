@@ -11,7 +11,8 @@ import pytest
 import yaml
 from histories import ROOT
 
-COPIED = ("Snakefile", "rules", "scripts", "config", "profiles", "prompts", "resources", "docs")
+FOLDERS = ("rules", "scripts", "config", "profiles", "prompts", "resources", "docs", "envs")
+COPIED = ("Snakefile", *FOLDERS)
 _JOB = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", re.MULTILINE)
 
 

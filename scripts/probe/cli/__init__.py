@@ -6,10 +6,22 @@ import sys
 from collections.abc import Sequence
 
 from probe import __version__
-from probe.cli import budget, cache, cells, docs, doctor, estimate, explain, failed, score, tune
+from probe.cli import (
+    budget,
+    cache,
+    cells,
+    docs,
+    doctor,
+    estimate,
+    explain,
+    failed,
+    repair,
+    score,
+    tune,
+)
 from probe.errors import ProbeError
 
-_COMMANDS = (cells, explain, failed, score, estimate, budget, cache, tune, doctor, docs)
+_COMMANDS = (cells, explain, failed, score, estimate, budget, cache, tune, repair, doctor, docs)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

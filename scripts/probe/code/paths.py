@@ -12,7 +12,7 @@ from typing import Literal
 
 import pathspec
 
-from probe.code.languages import language_of
+from probe.code.languages import language_of, name_patterns
 
 PathRole = Literal["source", "test", "docs", "ci", "packaging", "generated", "vendored", "data"]
 
@@ -21,10 +21,7 @@ _TEST_FOLDERS = {
     "fixtures", "test-data", "testdata", "e2e", "cypress", "benchmark", "benchmarks", "bench",
     "asv_bench", "perf", "runtime-tests", "type-tests", "test-d",
 }  # fmt: skip
-_TEST_NAME = re.compile(
-    r"(^(test_|conftest\.py$))|(_test\.(py|go)$)|(\.(test|spec|test-d|bench|stories)\.[cm]?[jt]sx?$)"
-    r"|(^(jest|vitest|karma|playwright|cypress)\.(config|setup)\b)"
-)
+_TEST_NAME = re.compile("|".join(name_patterns("test_names")))
 _DOC_FOLDERS = {
     "doc", "docs", "documentation", "example", "examples", "demo", "demos", "site", "website",
     "tutorial", "tutorials", "sample", "samples", "changes", "newsfragments", "changelog.d",
@@ -85,10 +82,7 @@ _GENERATED_FOLDERS = {
 _PACKAGE_ROOTS = {"packages", "apps", "crates", "workspaces"}
 """Folders of a monorepo whose every folder is laid out as a repository is."""
 _PACKAGE_OUTPUT = {"dist", "build", "generated"}
-_GENERATED_NAME = re.compile(
-    r"(\.min\.(js|css|mjs)$)|(\.bundle\.js$)|(_pb2(_grpc)?\.pyi?$)|(\.generated\.[cm]?[jt]sx?$)"
-    r"|(\.d\.ts\.map$)|(\.map$)|(\.snap$)|(^_version\.py$)|(parsetab\.py$)"
-)
+_GENERATED_NAME = re.compile("|".join(name_patterns("generated_names")))
 # Code that has no plugin of its own but whose change can be a fix: templates, SQL, native parts.
 _CODE_ENDINGS = {
     ".pyx", ".pxd", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".go", ".java", ".lua", ".rb", ".php",

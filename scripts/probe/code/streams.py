@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from probe.code.languages import LANGUAGES
+from probe.code.languages.base import TokenKinds
 from probe.code.trees import parse, touches
 
 if TYPE_CHECKING:
@@ -27,19 +29,7 @@ class Token:
     """How many statement blocks hold it: in Python a re-indented statement changes this alone."""
 
 
-_COMMENTS = {"comment", "html_comment", "hash_bang_line"}
-_IMPORTS = {"import_statement", "import_from_statement", "future_import_statement"}
-_ANNOTATIONS = {"type", "type_annotation", "type_arguments", "type_parameters"}
-_ANNOTATED_LANGUAGES = {"python"}
-_BLOCKS = {"block", "statement_block", "class_body"}
 _CLOSING = {")", "]", "}"}
-_WHOLE = {
-    "assert_statement", "assignment", "assignment_expression", "augmented_assignment", "elif_clause",
-    "expression_statement", "if_statement", "keyword_argument", "pair", "return_statement",
-    "variable_declarator", "while_statement",
-}  # fmt: skip
-"""Around a whole part of these, parentheses group nothing: formatters add them to wrap lines."""
-_BARE_PARAMETERS = {"identifier", "required_parameter"}
 
 
 def line_tokens(language: str, text: bytes, wanted: Iterable[int]) -> dict[int, list[Token]]:
@@ -56,15 +46,18 @@ def line_tokens(language: str, text: bytes, wanted: Iterable[int]) -> dict[int, 
     rows = sorted({line - 1 for line in wanted})
     found: dict[int, list[Token]] = {row + 1: [] for row in rows}
     if rows:
-        _Collector(language, rows, found).walk(parse(language, text).walk())
+        _Collector(language, text, rows, found).walk(parse(language, text).walk())
     return found
 
 
 class _Collector:
     """A depth-first walk that skips subtrees without a wanted line."""
 
-    def __init__(self, language: str, rows: list[int], found: dict[int, list[Token]]) -> None:
-        self.annotated = language in _ANNOTATED_LANGUAGES
+    def __init__(
+        self, language: str, text: bytes, rows: list[int], found: dict[int, list[Token]]
+    ) -> None:
+        self.text = text
+        self.kinds = LANGUAGES[language].tokens
         self.rows = rows
         self.found = found
         self.depth = 0
@@ -89,14 +82,14 @@ class _Collector:
                 self._leave()
 
     def _mark(self, node: "Node") -> None:
-        kind = node.type
-        if kind in _BLOCKS:
+        kind, kinds = node.type, self.kinds
+        if kind in kinds.blocks:
             self.blocks.append(self.depth)
-        if kind in _COMMENTS or (kind == "expression_statement" and _is_bare_string(node)):
+        if kind in kinds.comments or (kind == "expression_statement" and _is_bare_string(node)):
             self.marks.append((self.depth, "comment"))
-        elif kind in _IMPORTS:
+        elif kind in kinds.imports:
             self.marks.append((self.depth, "import"))
-        elif self.annotated and kind in _ANNOTATIONS:
+        elif kind in kinds.annotations:
             self.marks.append((self.depth, "annotation"))
 
     def _leave(self) -> None:
@@ -106,14 +99,14 @@ class _Collector:
             self.blocks.pop()
 
     def _leaf(self, node: "Node") -> None:
-        if node.text is None or node.type == ";" or _is_trailing_comma(node):
+        if node.type == ";" or _is_trailing_comma(node):
             return
-        if node.type in {"(", ")"} and _groups_nothing(node):
+        if node.type in {"(", ")"} and _groups_nothing(self.kinds, node):
             return
         kind = self.marks[0][1] if self.marks else "code"
-        if self.annotated and node.type in {":", "->"} and _annotates(node):
+        if self.kinds.annotations and node.type in {":", "->"} and _annotates(node):
             kind = "annotation"
-        text = node.text.decode("utf-8", errors="replace")
+        text = self.text[node.start_byte : node.end_byte].decode("utf-8", errors="replace")
         if node.type in {"string_start", "string_end", '"', "'"}:
             text = text.replace("'", '"')
         for offset, part in enumerate(text.split("\n")):
@@ -133,18 +126,19 @@ def _is_bare_string(node: "Node") -> bool:
     }
 
 
-def _groups_nothing(node: "Node") -> bool:
+def _groups_nothing(kinds: TokenKinds, node: "Node") -> bool:
     """Parentheses around a whole right side or condition, or around one bare arrow parameter."""
     held = node.parent
     outer = held.parent if held is not None else None
     if held is None or outer is None:
         return False
     if held.type == "parenthesized_expression":
-        return outer.type in _WHOLE
+        return outer.type in kinds.whole
     return (
         held.type == "formal_parameters"
-        and outer.type == "arrow_function"
-        and [child.type for child in held.named_children] in [[kind] for kind in _BARE_PARAMETERS]
+        and outer.type in kinds.arrows
+        and [child.type for child in held.named_children]
+        in [[kind] for kind in kinds.bare_parameters]
         and held.named_children[0].child_count <= 1
     )
 

@@ -4,10 +4,12 @@ Syntax only, by tree-sitter, which yields a tree for broken code too: a fix's pa
 and a snapshot must never stop the workflow. The qualified name is what survives when lines move.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from probe.code.languages import LANGUAGES
+from probe.code.languages.base import UnitKinds
 from probe.code.trees import parse, touches
 
 if TYPE_CHECKING:
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
 UnitKind = Literal["function", "method", "class", "type"]
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A named piece of a file; lines are 1-based and inclusive."""
 
     name: str
@@ -32,31 +33,7 @@ class Unit:
     """The last line before the body's first: the end of the signature."""
 
 
-_CLASSES = {
-    "class_definition",
-    "class_declaration",
-    "abstract_class_declaration",
-    "class",
-}
-_TYPES = {"interface_declaration", "type_alias_declaration", "enum_declaration"}
-_FUNCTIONS = {
-    "function_definition",
-    "function_declaration",
-    "generator_function_declaration",
-    "method_definition",
-    "function_signature",
-    "abstract_method_signature",
-}
-_VALUES = {"arrow_function", "function_expression", "function", "generator_function", "class"}
-_NAMESPACES = {"internal_module", "module"}
-_BINDINGS = {
-    "variable_declarator": ("name", "value"),
-    "assignment_expression": ("left", "right"),
-    "pair": ("key", "value"),
-    "public_field_definition": ("name", "value"),
-    "field_definition": ("property", "value"),
-}
-_WRAPPERS = {"decorated_definition", "export_statement", "lexical_declaration"}
+_Scope = tuple[int, str, bool] | tuple[int, str, bool, int]
 
 
 def find_units(language: str, text: bytes, lines: Iterable[int] | None = None) -> list[Unit]:
@@ -75,7 +52,8 @@ def find_units(language: str, text: bytes, lines: Iterable[int] | None = None) -
         KeyError: no such language.
     """
     rows = None if lines is None else sorted({line - 1 for line in lines})
-    units = list(_walk(parse(language, text).walk(), rows))
+    kinds = LANGUAGES[language].units
+    units = list(_walk(kinds, text, parse(language, text).walk(), rows))
     return sorted(units, key=lambda unit: (unit.first, -unit.last, unit.name))
 
 
@@ -85,7 +63,9 @@ def enclosing_unit(units: Sequence[Unit], line: int) -> Unit | None:
     return min(holding, key=lambda unit: (unit.last - unit.first, -unit.first), default=None)
 
 
-def _walk(cursor: "TreeCursor", rows: Sequence[int] | None) -> Iterator[Unit]:
+def _walk(
+    kinds: UnitKinds, text: bytes, cursor: "TreeCursor", rows: Sequence[int] | None
+) -> Iterator[Unit]:
     """Depth-first without recursion: generated code nests deeper than Python's stack."""
     scopes: list[tuple[int, str, bool]] = []
     depth = 0
@@ -93,7 +73,7 @@ def _walk(cursor: "TreeCursor", rows: Sequence[int] | None) -> Iterator[Unit]:
         node = cursor.node
         wanted = rows is None or (node is not None and touches(node, rows))
         if node is not None and node.is_named and wanted:
-            found = _unit_at(node, scopes)
+            found = unit_at(kinds, node, scopes, text)
             if found is not None:
                 name, unit = found
                 scopes.append((depth, name, unit is not None and unit.kind == "class"))
@@ -115,50 +95,77 @@ def _leave(scopes: list[tuple[int, str, bool]], depth: int) -> None:
         scopes.pop()
 
 
-def _unit_at(
-    node: "Node", scopes: Sequence[tuple[int, str, bool]]
+def unit_at(
+    kinds: UnitKinds, node: "Node", scopes: Sequence[_Scope], text: bytes
 ) -> tuple[str, Unit | None] | None:
-    """The scope that a node opens, with its unit where it is one; None for all other nodes."""
+    """The scope that a node opens, with its unit where it is one; None for all other nodes.
+
+    Args:
+        kinds: the language's node types.
+        node: any node.
+        scopes: the scopes around it, outer first: the second of each is its name, the third whether
+            it is a class.
+        text: the file's bytes.
+    """
     kind = node.type
     value: Node | None = node
-    if kind in _CLASSES or kind in _FUNCTIONS or kind in _TYPES or kind in _NAMESPACES:
-        name = _text(node.child_by_field_name("name"))
-    elif kind in _BINDINGS:
-        name_field, value_field = _BINDINGS[kind]
-        name = _text(node.child_by_field_name(name_field))
+    if kind in kinds.bindings:
+        name_field, value_field = kinds.bindings[kind]
+        name = _text(node.child_by_field_name(name_field), text)
         value = node.child_by_field_name(value_field)
+    elif (
+        kind in kinds.functions
+        or kind in kinds.classes
+        or kind in kinds.types
+        or kind in kinds.namespaces
+    ):
+        name = _text(node.child_by_field_name("name"), text)
+    elif kind in kinds.defaults:
+        value = node.child_by_field_name(kinds.defaults[kind])
+        name = "default" if value is not None and not value.child_by_field_name("name") else ""
     else:
         return None
     if not name or value is None:
         return None
-    unit_kind = _kind(value.type, in_class=bool(scopes) and scopes[-1][2])
+    unit_kind = _kind(kinds, value.type, in_class=bool(scopes) and scopes[-1][2])
     if unit_kind is None:
-        return (name, None) if value.type in _NAMESPACES | {"object"} else None
-    qualified = ".".join([scope[1] for scope in scopes] + [name])
-    return name, _make(qualified, unit_kind, node, value)
+        is_scope = value.type in kinds.namespaces or value.type in kinds.objects
+        return (name, None) if is_scope else None
+    owner = _owner(node, kinds.owners[kind], text) if kind in kinds.owners else ""
+    qualified = ".".join([scope[1] for scope in scopes] + [owner + name])
+    return name, _make(kinds, qualified, unit_kind, node, value)
 
 
-def _kind(node_type: str, *, in_class: bool) -> UnitKind | None:
-    if node_type in _CLASSES:
+def _kind(kinds: UnitKinds, node_type: str, *, in_class: bool) -> UnitKind | None:
+    if node_type in kinds.classes:
         return "class"
-    if node_type in _TYPES:
+    if node_type in kinds.types:
         return "type"
-    if node_type in _FUNCTIONS or node_type in _VALUES:
-        return "method" if in_class or node_type == "method_definition" else "function"
+    if node_type in kinds.functions or node_type in kinds.values:
+        return "method" if in_class or node_type in kinds.methods else "function"
     return None
 
 
-def _make(name: str, kind: UnitKind, node: "Node", value: "Node") -> Unit:
+def _owner(node: "Node", field: str, text: bytes) -> str:
+    """The type whose method stands outside it: the last name of the receiver ``(s *Store[T])``."""
+    receiver = node.child_by_field_name(field)
+    if receiver is None:
+        return ""
+    written = text[receiver.start_byte : receiver.end_byte][:200].decode("utf-8", "replace")
+    names = re.findall(r"[^\W\d]\w*", written.split("[")[0])
+    return f"{names[-1]}." if names else ""
+
+
+def _make(kinds: UnitKinds, name: str, kind: UnitKind, node: "Node", value: "Node") -> Unit:
     outer = node
-    while outer.parent is not None and outer.parent.type in _WRAPPERS:
+    while outer.parent is not None and outer.parent.type in kinds.wrappers:
         outer = outer.parent
     body = value.child_by_field_name("body")
     head_first = node.start_point[0] + 1
     head_last = head_first
     if body is not None:
-        # a Python body starts on its own line, a brace on the signature's
         body_line = body.start_point[0] + 1
-        head_last = max(head_first, body_line - (body.type == "block"))
+        head_last = max(head_first, body_line - (body.type in kinds.indented))
     return Unit(name, kind, outer.start_point[0] + 1, _last_line(outer), head_first, head_last)
 
 
@@ -167,11 +174,12 @@ def _last_line(node: "Node") -> int:
     return max(node.start_point[0] + 1, row + (1 if column else 0))
 
 
-def _text(node: "Node | None") -> str:
+def _text(node: "Node | None", text: bytes) -> str:
     """A name as written, without quotes, brackets and the ``prototype`` step."""
-    if node is None or node.text is None:
+    if node is None:
         return ""
-    text = node.text.decode("utf-8", errors="replace")
-    if len(text) > 200 or "\n" in text:
+    start, end = node.start_byte, node.end_byte
+    written = text[start:end].decode("utf-8", errors="replace") if end - start <= 800 else ""
+    if len(written) > 200 or "\n" in written:
         return ""
-    return text.strip("\"'`[]").replace(".prototype.", ".")
+    return written.strip("\"'`[]").replace(".prototype.", ".")

@@ -114,9 +114,9 @@ class PlanSettings(Section):
     """Tokens (cl100k_base) of one batch, at most; a larger file is a pass of its own."""
     individual_share: Fraction = 0.15
     """Share of the files, at most, that get passes of their own for their score."""
-    individual_score: int = Field(default=1_500, ge=0)
-    """Score from which a file gets a pass of its own: its lines, and 60 for every other file that it
-    calls or is called by."""
+    individual_score: int = Field(default=700, ge=0)
+    """Score from which a file gets a pass of its own: its lines, and 60 for every other audited file
+    that it surely calls or is called by. The default gives as many passes a file as the paper has."""
     individual_partners: int = Field(default=40, ge=0)
     """Callers, and callees, from other files that an individual pass shows at most."""
     batch_partners: int = Field(default=25, ge=0)

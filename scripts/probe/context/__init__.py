@@ -1,1 +1,1 @@
-"""The document on the project that sessions are given."""
+"""The document on the project that full sessions and the panel get, one per snapshot."""

@@ -19,15 +19,23 @@ from probe.errors import FinderError
 from probe.records import Pass, PassResult, SnapshotFile
 
 if TYPE_CHECKING:
+    from probe.finders.session import Session
     from probe.models.base import Model
     from probe.models.client import Asker
     from probe.models.prompts import Prompt
 
 FINDERS: dict[str, str] = {
+    "agent": "probe.finders.agent",
     "analyzer/oxlint": "probe.finders.oxlint",
     "analyzer/pylint": "probe.finders.pylint",
     "analyzer/pyrefly": "probe.finders.pyrefly",
     "analyzer/ruff": "probe.finders.ruff",
+    "cli/claude-code": "probe.finders.cli_claude_code",
+    "cli/codex": "probe.finders.cli_codex",
+    "cli/gemini-cli": "probe.finders.cli_gemini_cli",
+    "cli/opencode": "probe.finders.cli_opencode",
+    "cli/pi": "probe.finders.cli_pi",
+    "cli/qwen-code": "probe.finders.cli_qwen_code",
     "model": "probe.finders.model",
     "sarif": "probe.finders.sarif",
 }
@@ -63,7 +71,9 @@ class FinderContext:
     settings: Mapping[str, object]
     """The run's own settings, as in ``runs.yaml``."""
     asking: Asking | None = None
-    """For finders that ask a model; None for all others."""
+    """For finders that ask a model one question a pass; None for all others."""
+    session: "Session | None" = None
+    """For agents, which work in a sandbox; None for all others."""
 
 
 class Finder(Protocol):
@@ -78,6 +88,18 @@ class Finder(Protocol):
             FinderError: the finder is not installed, or its settings or input cannot be read.
         """
         ...
+
+
+def repeat_of(context: FinderContext) -> int:
+    """Number of the run's repeat: the same questions of another one are asked anew.
+
+    Raises:
+        FinderError: the settings give none that counts.
+    """
+    repeat = context.settings.get("repeat", 1)
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
+        raise FinderError(f"run {context.run!r}: 'repeat' is {repeat!r}; expected 1 or more")
+    return repeat
 
 
 def tools_of(kind: str) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from probe.errors import FinderError
+from probe.finders.quote import Squeezed, squeeze
 from probe.records import SnapshotFile
 
 Misplaced = Literal["outside_snapshot", "no_such_file", "no_such_line", "no_location", "malformed"]
@@ -49,6 +50,7 @@ class SnapshotTree:
         self._links = {file.path for file in listed if file.reason == "symlink"}
         self._files = {file.path for file in listed} - self._links
         self._lines = lru_cache(maxsize=64)(self._read_lines)
+        self._squeezed = lru_cache(maxsize=16)(lambda path: squeeze(self._lines(path)))
 
     def locate(self, written: str) -> str:
         """Path inside the snapshot of what a finder wrote as a plain path (no URI).
@@ -77,6 +79,10 @@ class SnapshotTree:
     def text(self, path: str) -> str:
         """The whole file, undecodable bytes replaced."""
         return "\n".join(self._lines(path))
+
+    def squeezed(self, path: str) -> Squeezed:
+        """The whole file without whitespace, to look for quotes in."""
+        return self._squeezed(path)
 
     def _relative(self, written: str) -> str:
         path = written.replace("\\", "/")

@@ -1,21 +1,21 @@
 """The finder ``model``: one structured call a pass, with the pass's files in the prompt.
 
 The simplest finder that a model can be: no tools, no second look, nothing but what the prompt holds.
-It shows what reading alone finds, and costs one call a pass.
+It shows what reading alone finds, and costs one call a pass; more where a model's window is smaller
+than the pass, which is then asked in parts.
 """
 
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from probe.errors import FinderError
 from probe.finders.base import Asking, FinderContext
 from probe.finders.locate import SnapshotTree
 from probe.finders.normalise import Cleaner, Normalised, RawItem, normalise
-from probe.models.base import Message, Question, Reply, provenance_of
+from probe.finders.questions import Part, WindowError, joined, pass_parts, without_repeats
+from probe.models.base import Model, Question, Reply, provenance_of
 from probe.models.prompts import Prompt
-from probe.models.size import prompt_tokens
 from probe.records import (
     FailureKind,
     Pass,
@@ -59,13 +59,8 @@ class FindAnswer(Record):
     """All defects, the worst first; empty where there is none."""
 
 
-class NumberedFile(NamedTuple):
-    """A file as the prompt shows it."""
-
-    path: str
-    """Inside the snapshot."""
-    text: str
-    """Its lines, each with its number and a bar."""
+Answered = Sequence[tuple[Part, Reply[FindAnswer]]]
+"""The parts of a pass with what came of them."""
 
 
 def find(context: FinderContext) -> PassResult:
@@ -74,8 +69,9 @@ def find(context: FinderContext) -> PassResult:
     Settings: ``repeat``, the number of the repeat.
 
     Returns:
-        status ``ok`` when an answer was read, however little it reports; ``limit`` when the prompt
-        is too long for the model, ``timeout`` or ``failed`` when there is no usable answer.
+        status ``ok`` when every part of the pass was answered, however little the answers report;
+        ``limit`` when the model's window holds no part of it, ``timeout`` or ``failed`` when there is
+        no usable answer. What other parts reported stays with a pass that did not end well.
 
     Raises:
         FinderError: the context names no model, or a file cannot be read.
@@ -88,46 +84,34 @@ def find(context: FinderContext) -> PassResult:
     if asking is None:
         raise FinderError(f"run {context.run!r}: the finder 'model' was given no model to ask")
     tree = SnapshotTree(context.snapshot_root, context.files)
-    messages = find_messages(context.repo, context.the_pass, tree, asking.prompt)
-    problem = _too_long(asking, messages)
-    if problem:
-        return _result(context, asking, started, "limit", problem)
-    question = Question[FindAnswer](context.the_pass.id, messages)
-    [reply] = asking.asker.ask(
+    try:
+        parts = find_parts(context.repo, context.the_pass, tree, asking.prompt, asking.model)
+    except WindowError as error:
+        return _result(context, asking, started, "limit", str(error))
+    replies = asking.asker.ask(
         asking.model,
-        [question],
+        [Question[FindAnswer](part.id, part.messages) for part in parts],
         FindAnswer,
         purpose=f"find {context.repo}/{context.run}/{context.the_pass.id}",
         sample=_repeat(context),
     )
-    if reply.value is None:
-        status, error = _failure(reply)
-        return _result(context, asking, started, status, error, reply)
-    return _placed(context, asking, started, tree, reply, reply.value.findings)
+    answered = list(zip(parts, replies, strict=True))
+    status, problem = _outcome(answered)
+    reply = joined(context.the_pass, replies)
+    placed = _placed(context, tree, answered)
+    return _result(context, asking, started, status, problem, reply, placed, _files_read(answered))
 
 
-def find_messages(repo: str, the_pass: Pass, tree: SnapshotTree, prompt: Prompt) -> list[Message]:
-    """The prompt of a pass; also what an estimate counts."""
-    files = [NumberedFile(path, _numbered(tree.text(path))) for path in the_pass.files]
-    return prompt.messages(repository=repo, files=files)
+def find_parts(
+    repo: str, the_pass: Pass, tree: SnapshotTree, prompt: Prompt, model: Model
+) -> list[Part]:
+    """What a pass is asked as; also what an estimate counts.
 
-
-def _numbered(text: str) -> str:
-    clean = text.encode("utf-8", errors="replace").decode("utf-8")
-    return "\n".join(f"{number}|{line}" for number, line in enumerate(clean.split("\n"), 1))
-
-
-def _too_long(asking: Asking, messages: Sequence[Message]) -> str:
-    """Why the prompt cannot be sent, in a line; empty where it can."""
-    tokens = prompt_tokens(messages, FindAnswer.model_json_schema())
-    room = asking.model.entry.prompt_room
-    if tokens <= room:
-        return ""
-    return (
-        f"the prompt has {tokens} tokens, but model {asking.model.name!r} has room for {room} "
-        "(context_tokens less max_output_tokens); lower plan.token_budget or name a model with a "
-        "larger window; nothing was sent"
-    )
+    Raises:
+        WindowError: the model's window does not even hold the smallest part.
+        FinderError: a file cannot be read.
+    """
+    return pass_parts(repo, the_pass, tree, prompt, model, FindAnswer.model_json_schema())
 
 
 def _repeat(context: FinderContext) -> int:
@@ -137,6 +121,18 @@ def _repeat(context: FinderContext) -> int:
     return repeat
 
 
+def _outcome(answered: Answered) -> tuple[PassStatus, str | None]:
+    """How the pass ended: as its first part without an answer, ``ok`` where each has one."""
+    for number, (part, reply) in enumerate(answered, 1):
+        if reply.value is None:
+            status, error = _failure(reply)
+            which = (
+                f"part {number} of {len(answered)} ({part.place}): " if len(answered) > 1 else ""
+            )
+            return status, which + error
+    return "ok", None
+
+
 def _failure(reply: Reply[FindAnswer]) -> tuple[PassStatus, str]:
     if reply.failure is None:
         return "failed", "no answer, and no reason for it"
@@ -144,24 +140,34 @@ def _failure(reply: Reply[FindAnswer]) -> tuple[PassStatus, str]:
     return _STATUS.get(kind, "failed"), f"{kind}: {' '.join(detail.split())}"
 
 
-def _placed(
-    context: FinderContext,
-    asking: Asking,
-    started: float,
-    tree: SnapshotTree,
-    reply: Reply[FindAnswer],
-    items: Sequence[FoundItem],
-) -> PassResult:
+def _files_read(answered: Answered) -> int:
+    """Files of which every piece was shown in a question with an answer."""
+    shown = {piece.path for part, _ in answered for piece in part.pieces}
+    unread = {
+        piece.path for part, reply in answered if reply.value is None for piece in part.pieces
+    }
+    return len(shown - unread)
+
+
+def _placed(context: FinderContext, tree: SnapshotTree, answered: Answered) -> Normalised:
+    """The findings of all parts that were answered."""
+    found = [
+        (part, [_raw(item) for item in reply.value.findings])
+        for part, reply in answered
+        if reply.value is not None
+    ]
+    items, repeats = without_repeats(found, tree)
     cleaner = Cleaner({f"{tree.root}/": "", f"{tree.root}": "{snapshot}"})
     key = (context.repo, context.run, context.the_pass.id)
-    placed = normalise([_raw(item) for item in items], tree, key, cleaner)
+    placed = normalise(items, tree, key, cleaner)
     oddities = dict(placed.oddities)
     shown = set(context.the_pass.files)
-    unseen = sum(finding.path not in shown for finding in placed.findings)
-    if unseen:
-        oddities["outside_pass"] = unseen
-    placed = replace(placed, oddities=dict(sorted(oddities.items())))
-    return _result(context, asking, started, "ok", None, reply, placed)
+    counts = {
+        "outside_pass": sum(finding.path not in shown for finding in placed.findings),
+        "repeated_part": repeats,
+    }
+    oddities |= {kind: count for kind, count in counts.items() if count}
+    return replace(placed, oddities=dict(sorted(oddities.items())))
 
 
 def _raw(item: FoundItem) -> RawItem:
@@ -189,6 +195,7 @@ def _result(
     error: str | None,
     reply: Reply[FindAnswer] | None = None,
     placed: Normalised | None = None,
+    files_read: int = 0,
 ) -> PassResult:
     return PassResult(
         repo=context.repo,
@@ -199,7 +206,7 @@ def _result(
         findings=placed.findings if placed else (),
         rejected=placed.rejected if placed else (),
         oddities=placed.oddities if placed else {},
-        files_read=len(context.the_pass.files) if placed else 0,
+        files_read=files_read,
         usage=reply.usage if reply else Usage(calls=0, attempts=0, usd=0.0),
         wall_s=time.monotonic() - started,
         provenance=provenance_of(asking.model, asking.prompt.sha256, reply),

@@ -5,18 +5,23 @@ with its reason, and what could only be read with indulgence is counted by kind.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from probe.finders.locate import NotInSnapshotError, SnapshotTree
+from probe.finders.quote import check_quote
 from probe.records import Finding, Rejected, Severity
+from probe.records.audit import Placing
 
 MAX_TITLE = 160
 """Characters of a title."""
 
 MAX_DEPTH = 40
 """Levels of a tool's own item that are kept; deeper ones become an ellipsis."""
+
+_LINE_SUFFIX = re.compile(r"(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class RawItem:
     """0 to 1, the tool's own."""
     suggested_fix: str | None = None
     """The tool's."""
+    quote: str = ""
+    """The faulty lines as the tool quotes them; empty where it quotes none."""
     raw: Mapping[str, object] = field(default_factory=dict)
     """The tool's item."""
 
@@ -104,8 +111,9 @@ def normalise(
     """Place items in the snapshot.
 
     A whole-file item stands at line 1; an end before the start, or beyond the file, is put right
-    and counted; a start beyond the file rejects the item, since it speaks of another text. The same
-    item printed twice counts once.
+    and counted; a start beyond the file rejects the item, since it speaks of another text. Where an
+    item quotes its lines and they stand elsewhere in the file, the quote decides: the finding is
+    ``relocated``, and counted. The same item printed twice counts once.
 
     Args:
         items: in the tool's order.
@@ -118,7 +126,7 @@ def normalise(
     placed: dict[tuple[object, ...], Finding] = {}
     for item in (_clean(one, cleaner) for one in items):
         try:
-            path, first, last = _place(item, tree, oddities)
+            path, first, last, placing = _place(item, tree, oddities)
         except NotInSnapshotError as error:
             rejected.append(
                 Rejected(reason=error.reason, detail=cleaner.text(str(error)), raw=dict(item.raw))
@@ -128,7 +136,8 @@ def normalise(
         if order in placed:
             oddities["duplicate"] += 1
         else:
-            placed[order] = _finding(item, path, first, last, tree, key)
+            found = _finding(item, path, first, last, tree, key)
+            placed[order] = found.model_copy(update={"placing": placing})
     ordered = (placed[order] for order in sorted(placed, key=_none_first))
     prefix = ":".join(key)
     findings = tuple(
@@ -151,13 +160,47 @@ def headline(message: str) -> str:
     return line
 
 
-def _place(item: RawItem, tree: SnapshotTree, oddities: Counter[str]) -> tuple[str, int, int]:
+def quoted_paths(written: str, work: str) -> tuple[str, ...]:
+    """What a model may mean by a path: as written, then without what is put before or after paths.
+
+    Args:
+        written: ``/work/src/a.py``, ``a/src/a.py`` (as in a diff), ``src/a.py:12`` …
+        work: the checkout's folder inside the sandbox.
+    """
+    bare = written.strip().strip("`'\"").removeprefix("file://")
+    bare = _LINE_SUFFIX.sub("", bare)
+    inside = bare.removeprefix(f"{work}/").removeprefix("./")
+    short = inside[2:] if inside.startswith(("a/", "b/")) else inside
+    return tuple(dict.fromkeys((written, bare, inside, short)))
+
+
+def _place(
+    item: RawItem, tree: SnapshotTree, oddities: Counter[str]
+) -> tuple[str, int, int, Placing]:
+    """Path, first and last line of an item, and how they were found.
+
+    Raises:
+        NotInSnapshotError: it is not to be found.
+    """
     path = _locate_any(item.paths, tree)
+    if item.quote.strip():
+        quoted = check_quote(item.quote, tree.squeezed(path), item.first, item.last)
+        if quoted.span is not None:
+            oddities["relocated"] += 1
+            return path, *quoted.span, "relocated"
+        if quoted.outcome == "unknown":
+            first, last = _lines(item, path, tree, oddities)
+            oddities["quote_not_found"] += 1
+            return path, first, last, "as_reported"
+    return path, *_lines(item, path, tree, oddities), "as_reported"
+
+
+def _lines(item: RawItem, path: str, tree: SnapshotTree, oddities: Counter[str]) -> tuple[int, int]:
     count = tree.line_count(path)
     first = item.first
     if not first:
         oddities["file_level"] += 1
-        return path, 1, 1
+        return 1, 1
     if first < 0 or first > count:
         raise NotInSnapshotError("no_such_line", f"{path}:{first} of {count}")
     last = first if item.last is None else item.last
@@ -169,7 +212,7 @@ def _place(item: RawItem, tree: SnapshotTree, oddities: Counter[str]) -> tuple[s
     if last > count:
         oddities["end_beyond_file"] += 1
         last = count
-    return path, first, last
+    return first, last
 
 
 def _locate_any(paths: tuple[str, ...], tree: SnapshotTree) -> str:
@@ -193,6 +236,7 @@ def _clean(item: RawItem, cleaner: Cleaner) -> RawItem:
         message=cleaner.text(item.message).strip(),
         meaning=cleaner.text(item.meaning).strip(),
         suggested_fix=cleaner.text(fix) if fix else None,
+        quote=cleaner.text(item.quote),
         raw=cleaner.item(item.raw),
     )
 

@@ -15,6 +15,8 @@ from probe.models.size import bound_tokens
 from probe.records import Usage
 
 _NO_PROVIDER = ("connection", "timeout", "status 5")
+_NO_ENTRY = ("status 401", "status 403")
+"""No way in: a failure of the infrastructure as well, as long as there has been no answer."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,9 @@ class Caps:
     failures: int = 10
     """Calls in a row that find no provider (no connection, no answer in time, status 5xx): clients
     would go on for minutes."""
+    first_failures: int = 3
+    """The same before any call was answered, where a session that ends loses nothing; a key that is
+    refused counts as well."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class Account:
         self._purpose = purpose
         self._spent = 0.0
         self._failures = 0
+        self._answered = False
         self._started = time.monotonic()
 
     def check(self) -> None:
@@ -74,10 +80,18 @@ class Account:
                 self.limit = "usd"
             elif caps.seconds is not None and used >= caps.seconds:
                 self.limit = "seconds"
-            elif self._failures >= caps.failures:
+            elif self._failures >= self._patience:
                 self.limit = "failures"
         if self.limit is not None:
-            raise RefusalError(400, f"limit_{self.limit}", f"{_told(caps, self.limit)}; end here")
+            told = _told(caps, self.limit, self._failures)
+            raise RefusalError(400, f"limit_{self.limit}", f"{told}; end here")
+
+    @property
+    def _patience(self) -> int:
+        """Calls in a row that may find no provider."""
+        if self._answered:
+            return self._caps.failures
+        return min(self._caps.failures, self._caps.first_failures)
 
     def book(self, body: Body) -> Booking:
         """Reserve the most that a call can cost.
@@ -112,7 +126,9 @@ class Account:
         Returns:
             The usage with its cost in ``usd``, and whether that is certain.
         """
-        self._failures = self._failures + 1 if outcome.startswith(_NO_PROVIDER) else 0
+        nobody = _NO_PROVIDER if self._answered else (*_NO_PROVIDER, *_NO_ENTRY)
+        self._failures = self._failures + 1 if outcome.startswith(nobody) else 0
+        self._answered = self._answered or outcome == "answered"
         usage, certain = usage_from_provider(raw), True
         usd = 0.0
         if billed:
@@ -130,9 +146,9 @@ class Account:
         return booking.bound, False
 
 
-def _told(caps: Caps, limit: LimitHit) -> str:
+def _told(caps: Caps, limit: LimitHit, failures: int) -> str:
     if limit == "failures":
-        return f"{caps.failures} calls in a row found no provider"
+        return f"{failures} calls in a row found no provider"
     given = getattr(caps, limit, None)
     shown = "" if given is None else f" of {given:g}"
     return f"the limit{shown} on {limit} of this session is reached"

@@ -18,24 +18,35 @@ DUMMY_KEY = "probe-gateway"
 """What clients get for a key, since most refuse to start without one."""
 
 _LAUNCH = """
-node=$1; shift
-if command -v python3 >/dev/null 2>&1; then exec python3 -c "$0" "$@"; fi
-if command -v node >/dev/null 2>&1; then exec node -e "$node" -- "$@"; fi
+script=$1; spare=$2; shift 2
+if command -v python3 >/dev/null 2>&1; then exec python3 -I -c "$0" "$@"; fi
+if command -v node >/dev/null 2>&1; then exec node -e "$script" -- "$@"; fi
+if [ -x "$spare" ]; then exec "$spare" -e "$script" -- "$@"; fi
 echo 'probe: neither python3 nor node is in this image; one is needed to reach the model' >&2
 exit 127
 """
 
 
-def through(command: Sequence[str], *, socket: str = SOCKET, port: int = PORT) -> list[str]:
+def through(
+    command: Sequence[str], *, socket: str = SOCKET, port: int = PORT, node: str = ""
+) -> list[str]:
     """A command that runs ``command`` with the gateway at ``http://127.0.0.1:PORT``.
+
+    Python is started in isolation: modules of the work folder must not shadow its own.
+
+    Args:
+        command: what is to run.
+        socket: where the gateway's socket is mounted.
+        port: on 127.0.0.1.
+        node: path inside of a Node.js for images that have neither Python nor Node.js.
 
     It ends with the exit status of ``command``, 128 + n after signal n, and 127 where it cannot be
     started.
     """
     package = files("probe.gateway")
     python = package.joinpath("forward.py").read_text(encoding="utf-8")
-    node = package.joinpath("forward.js").read_text(encoding="utf-8")
-    return ["sh", "-c", _LAUNCH, python, node, socket, str(port), *command]
+    script = package.joinpath("forward.js").read_text(encoding="utf-8")
+    return ["sh", "-c", _LAUNCH, python, script, node, socket, str(port), *command]
 
 
 def client_environment(port: int = PORT) -> dict[str, str]:

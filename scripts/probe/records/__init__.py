@@ -22,6 +22,7 @@ from probe.records.calls import (
     ToolCall,
     Usage,
 )
+from probe.records.context import ContextDrop, ContextInfo, ContextSection, SectionKey
 from probe.records.history import (
     Bug,
     Candidate,
@@ -47,6 +48,8 @@ from probe.records.snapshot import (
     Leak,
     LeakKind,
     LeakReport,
+    LeakSource,
+    LeakWeight,
     NotAudited,
     ParsedFile,
     Partner,
@@ -85,6 +88,9 @@ __all__ = [
     "Certainty",
     "Classification",
     "Commit",
+    "ContextDrop",
+    "ContextInfo",
+    "ContextSection",
     "Dropped",
     "Environment",
     "Evidence",
@@ -98,6 +104,8 @@ __all__ = [
     "Leak",
     "LeakKind",
     "LeakReport",
+    "LeakSource",
+    "LeakWeight",
     "LedgerLine",
     "Lineage",
     "Location",
@@ -118,6 +126,7 @@ __all__ = [
     "RepoPath",
     "Report",
     "SandboxUse",
+    "SectionKey",
     "SessionLeak",
     "Severity",
     "Sha",

@@ -66,6 +66,9 @@ class Finding(Record):
     """First line, 1-based."""
     last: Line
     """Last line, inclusive."""
+    unit: str | None = None
+    """Qualified name of the innermost function, method or class around the first line; None at the top
+    level, and where the finder is no model."""
     snippet: str
     """The lines from the snapshot, not from the finder."""
     severity: Severity | None = None
@@ -115,7 +118,8 @@ class PassResult(Record):
     suppressed: int = 0
     """Results that their author marked as suppressed: left out."""
     oddities: dict[str, int] = Field(default_factory=dict)
-    """Items that were read with indulgence or left out as no claim of a defect, by kind."""
+    """Items that were read with indulgence or left out as no claim of a defect, by kind; of a session
+    also what its prompt had no room for, and a limit that hastened its end."""
     files_read: int | None = None
     """Files the finder says it read; None where it does not say."""
     files_skipped: tuple[str, ...] = ()

@@ -79,6 +79,19 @@ class CellMetrics(Record):
     """Audited files that it could not read."""
     files_timed_out: int
     """Audited files on which it ran out of time."""
+    environment: str | None = None
+    """Where sessions worked: ``built`` or ``sources_only``, joined by ``+`` where passes differ; None
+    for runs without sessions."""
+    sandbox: str | None = None
+    """Engine of the sandboxes, joined likewise; None for runs without one."""
+    leaked_passes: int | None = None
+    """Passes whose transcript shows something of the time after T0; None for runs without sessions."""
+    leak_hits: int | None = None
+    """Different things of that kind, over all passes."""
+    leak_suspects: int | None = None
+    """Hits that the model can also owe to its memory, its skill or chance: no leaks by themselves."""
+    leak_attempts: int | None = None
+    """Commands and tools that asked for history, a network or the web, by pass and program."""
 
 
 class Agreement(Record):

@@ -144,7 +144,10 @@ class Partner(Record):
     certainty: Certainty
     """Of the surest of them."""
     into: tuple[str, ...]
-    """Units on the pass's side of these calls, ``path:unit``, sorted; what the snippets show."""
+    """Units on the pass's side of these calls, ``path:unit``, sorted."""
+    sites: tuple[Line, ...] = ()
+    """Lines of its own file on which a caller calls into the pass, ascending; empty for a callee,
+    whose calls stand in the pass."""
 
 
 class Pass(Record):
@@ -153,7 +156,8 @@ class Pass(Record):
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     """Unique within the plan; also a file name."""
     kind: Literal["individual", "batch"]
-    """One complex file alone, or a directory's files together."""
+    """One complex file alone, or a directory's files together (a single one where it is alone there,
+    or larger than the budget)."""
     files: tuple[RepoPath, ...]
     """Audited files, sorted."""
     tokens: int = Field(ge=0)
@@ -162,6 +166,10 @@ class Pass(Record):
     """Units in other files that call into this pass, the most important first."""
     callees: tuple[Partner, ...] = ()
     """Units in other files that this pass calls, the most important first."""
+    callers_found: int = Field(default=0, ge=0)
+    """Units that call into this pass in all, listed or not."""
+    callees_found: int = Field(default=0, ge=0)
+    """Units that this pass calls in all, listed or not."""
     score: float = 0.0
     """Highest planner score among the files: lines + 60 × distinct call partners elsewhere."""
     content_sha256: str
@@ -266,10 +274,21 @@ class Environment(Record):
 
 LeakKind = Literal[
     "git_objects", "git_refs", "git_reflog", "mtime", "changelog", "packages", "registry", "dns",
-    "network", "window_sha", "fix_text", "issue_number",
+    "network", "foreign_file", "window_sha", "fix_text", "issue_number", "history", "web_tool",
 ]  # fmt: skip
-"""What gives the future away. In a snapshot: git data, files or packages newer than T0, a way to the
-world. In a session: names of window commits, lines of fixes, numbers of later issues."""
+"""What gives the future away. In a snapshot: git data, files or packages newer than T0, files that T0's
+tree does not have (``foreign_file``), a way to the
+world. In a session: names of window commits, lines of fixes, numbers of later issues, and attempts:
+commands that ask for history or for the network, and tools that search the web."""
+
+LeakSource = Literal["prompt", "output", "command", "message"]
+"""Where in a session a hit stands. prompt: what the session was given; output: what a tool showed it;
+command: what it ran; message: what the model said or handed in."""
+
+LeakWeight = Literal["leak", "suspect", "attempt"]
+"""What a hit means. leak: the session was shown something of the future; suspect: a hit that the model
+can also owe to its memory, its skill or chance; attempt: it asked for history or network, whatever
+came of it."""
 
 
 class Leak(Record):
@@ -305,7 +324,13 @@ class LeakReport(Record):
 
 
 class SessionLeak(Leak):
-    """A hit in the transcript of one pass: for a person to look at (``{run}/leaks.jsonl``)."""
+    """A hit in the transcript of one pass, for a person to look at (``{run}/leaks.jsonl``)."""
 
     pass_id: str
     """Which pass."""
+    source: LeakSource
+    """Where in the session it stands."""
+    weight: LeakWeight
+    """What it means; only a ``leak`` flags its pass in the cell."""
+    count: int = Field(default=1, ge=1)
+    """Occurrences of the same thing in this pass and source; ``where`` names the first."""

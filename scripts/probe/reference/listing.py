@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from probe.records import Bug
+from probe.records.cells import safe_cell
 
 BUG_COLUMNS = (
     "id",
@@ -18,8 +19,6 @@ BUG_COLUMNS = (
     "fix_commits",
     "engine",
 )
-
-_FORMULA = ("=", "+", "-", "@")
 
 
 def bug_rows(bugs: Iterable[Bug]) -> Iterator[dict[str, object]]:
@@ -44,13 +43,3 @@ def bug_rows(bugs: Iterable[Bug]) -> Iterator[dict[str, object]]:
         }
         yield {key: safe_cell(value) if isinstance(value, str) else value
                for key, value in row.items()}  # fmt: skip
-
-
-def safe_cell(text: str) -> str:
-    """Text that a spreadsheet shows as it is: on one line, and never taken for a formula.
-
-    Whitespace of any kind becomes one space; what begins like a formula gets an apostrophe in
-    front (OWASP, CSV injection). Control characters, which some programs refuse, are left out.
-    """
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return f"'{line}" if line.startswith(_FORMULA) else line

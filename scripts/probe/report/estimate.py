@@ -1,6 +1,7 @@
 """What a build would cost: the calls of each stage, repository and run, before any is made."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -10,7 +11,8 @@ from pydantic import BaseModel
 from probe.config import HEURISTIC, Benchmark, Cell, ModelRun
 from probe.errors import RecordError
 from probe.finders.locate import SnapshotTree
-from probe.finders.model import FindAnswer, find_messages
+from probe.finders.model import FindAnswer, find_parts
+from probe.finders.questions import WindowError
 from probe.git.log import iter_diffs
 from probe.models.base import Model, Question
 from probe.models.cache import CallStore
@@ -144,20 +146,27 @@ def _findings(
     asking = {run: one for run in runs if isinstance(one := benchmark.runs[run], ModelRun)}
     if not asking:
         return
-    questions = list(_pass_questions(repo, prompt))
+    questions: dict[int, list[Question[FindAnswer]]] = {}
     for run, settings in asking.items():
         model = get_model(benchmark.models, settings.model)
-        yield _planned("find", repo, run, model, questions, FindAnswer, store, settings.repeat)
+        room = model.entry.prompt_room
+        if room not in questions:
+            questions[room] = list(_pass_questions(repo, prompt, model))
+        sample = settings.repeat
+        yield _planned("find", repo, run, model, questions[room], FindAnswer, store, sample)
 
 
-def _pass_questions(repo: str, prompt: Prompt) -> Iterator[Question[FindAnswer]]:
+def _pass_questions(repo: str, prompt: Prompt, model: Model) -> Iterator[Question[FindAnswer]]:
+    """One question a pass, more where the model's window is small, none where it holds no part."""
     files = read_jsonl(f"results/{repo}/snapshot/files.jsonl", SnapshotFile)
     with TemporaryDirectory(prefix="probe-snapshot-") as folder:
         root = Path(folder)
         unpack(Path(f"results/{repo}/snapshot/source.tar"), root)
         tree = SnapshotTree(root, files)
         for one in iter_jsonl(f"results/{repo}/snapshot/passes.jsonl", Pass):
-            yield Question(one.id, find_messages(repo, one, tree, prompt))
+            with suppress(WindowError):
+                for part in find_parts(repo, one, tree, prompt, model):
+                    yield Question(part.id, part.messages)
 
 
 def _planned(

@@ -37,6 +37,7 @@ __all__ = [
     "SandboxInfo",
     "SandboxSpec",
     "check_engines",
+    "engine_name",
     "open_sandbox",
 ]
 
@@ -59,11 +60,20 @@ def open_sandbox(spec: SandboxSpec, engine: str = "auto") -> Sandbox:
     Raises:
         SandboxError: unknown engine, none works, or the spec can't be had.
     """
-    if engine != "auto":
-        if engine not in ENGINES:
-            raise SandboxError(f"sandbox engine {engine!r} unknown; known: {', '.join(ENGINES)}")
-        return ENGINES[engine]().open(spec)
-    return ENGINES[_first_that_works(os.environ.get("DOCKER_HOST"))]().open(spec)
+    return ENGINES[engine_name(engine)]().open(spec)
+
+
+def engine_name(engine: str = "auto") -> str:
+    """Name of the engine that a setting means here.
+
+    Raises:
+        SandboxError: unknown engine, or none works.
+    """
+    if engine == "auto":
+        return _first_that_works(os.environ.get("DOCKER_HOST"))
+    if engine not in ENGINES:
+        raise SandboxError(f"sandbox engine {engine!r} unknown; known: {', '.join(ENGINES)}")
+    return engine
 
 
 @functools.cache

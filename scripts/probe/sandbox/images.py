@@ -22,7 +22,7 @@ LABEL = "probe"
 """Label of everything that we create in an engine."""
 NAME = "probe-host"
 
-_RECIPE = "2"
+_RECIPE = "3"
 """Raise it when the contents change, so that old images are not taken."""
 _FINDABLE = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _NEEDED = (
@@ -53,6 +53,11 @@ _EXTRA = (
     "/usr/lib/locale/C.utf8",
     "/usr/share/git-core/templates",
 )
+_PROMISED = (
+    "libatomic.so.1 libcrypt.so.1 libdl.so.2 libexpat.so.1 libgcc_s.so.1 libm.so.6 libnsl.so.1 "
+    "libpthread.so.0 libresolv.so.2 librt.so.1 libstdc++.so.6 libutil.so.1 libz.so.1"
+)
+"""Libraries that foreign programs take for granted: wheels (PEP 600's list) and Node's releases."""
 _ETC = {
     "etc/passwd": "root:x:0:0:root:/:/bin/bash\nprobe:x:1000:1000::/tmp/home:/bin/bash\n"
     "nobody:x:65534:65534:nobody:/:/bin/false\n",
@@ -94,7 +99,7 @@ def host_image() -> bytes:
     for file in [*modules, *(Path(name) for name in _EXTRA)]:
         tree.add_all(file)
     binary = [path for path in [*programs, *modules] if path.suffix in {"", ".so"}]
-    for library in _libraries(binary):
+    for library in [*_libraries(binary), *_promised()]:
         tree.add(library)
     return tree.archive()
 
@@ -152,6 +157,17 @@ def _libraries(programs: Iterable[Path]) -> list[Path]:
         word for line in said.stdout.splitlines() if line.startswith("\t") for word in line.split()
     }
     return sorted(Path(word) for word in words if word.startswith("/"))
+
+
+def _promised() -> list[Path]:
+    """Those of :data:`_PROMISED` that the host has, beside the C library that its programs use."""
+    folders = {path.parent for path in _libraries([Path("/bin/bash").resolve()])}
+    return [
+        folder / name
+        for name in _PROMISED.split()
+        for folder in sorted(folders)
+        if (folder / name).exists()
+    ]
 
 
 class _Tree:

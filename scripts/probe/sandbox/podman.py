@@ -74,7 +74,7 @@ class PodmanSandbox(ShellSandbox):
         self._name = f"probe-{secrets.token_hex(8)}"
         self._process: subprocess.Popen[bytes] | None = None
         self._data_kb = spec.limits.memory_mb * 1_000_000 // 1_024
-        identity, described = _image(spec.image)
+        identity, described = find_podman_image(spec.image)
         super().__init__(SandboxInfo("podman", version, described, spec.limits), spec.environment)
         try:
             self._line = self._start(spec, identity)
@@ -91,7 +91,7 @@ class PodmanSandbox(ShellSandbox):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=_environment(),
+                env=podman_environment(),
                 pass_fds=[profile],
                 cwd="/",
                 bufsize=0,
@@ -114,7 +114,7 @@ class PodmanSandbox(ShellSandbox):
             stdin=subprocess.DEVNULL if job.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**_environment(), **given},
+            env={**podman_environment(), **given},
             cwd="/",
             bufsize=0,
         ) as process:
@@ -156,7 +156,7 @@ class PodmanSandbox(ShellSandbox):
 
     def _remove(self) -> None:
         process = self._process
-        _podman("rm", "--force", "--volumes", "--time", "0", self._name)
+        podman("rm", "--force", "--volumes", "--time", "0", self._name)
         if process is not None:
             process.kill()
             process.wait()
@@ -223,19 +223,21 @@ def exec_command(
     return [*command, name], given
 
 
-def _image(reference: str | None) -> tuple[str, str]:
-    """An image's identity, and the identity with its platform."""
+def find_podman_image(reference: str | None) -> tuple[str, str]:
+    """An image's identity, and the identity with its platform.
+
+    Raises:
+        SandboxError: there is none of that name, or it would escape the limits.
+    """
     name = reference or f"localhost/{images.host_image_tag()}"
-    if _podman("image", "exists", name).returncode:
+    if podman("image", "exists", name).returncode:
         if reference is not None:
             raise SandboxError(f"{name}: no such image; run `podman pull {name}` first")
         change = f"LABEL {images.LABEL}=image"
-        made = _podman(
-            "import", "--quiet", "--change", change, "-", name, given=images.host_image()
-        )
+        made = podman("import", "--quiet", "--change", change, "-", name, given=images.host_image())
         if made.returncode:
             raise SandboxError(f"podman: no image can be made: {_last(made.stderr)}")
-    told = _podman("image", "inspect", name)
+    told = podman("image", "inspect", name)
     if told.returncode:
         raise SandboxError(f"podman: {_last(told.stderr)}")
     image = json.loads(told.stdout)[0]
@@ -256,13 +258,18 @@ def _profile() -> Iterator[int]:
         os.close(descriptor)
 
 
-def _podman(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def podman(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run Podman with a short command.
+
+    Raises:
+        SandboxError: no answer.
+    """
     try:
         return subprocess.run(
             ["podman", *arguments],
             input=given,
             capture_output=True,
-            env=_environment(),
+            env=podman_environment(),
             timeout=_START_S,
             check=False,
         )
@@ -270,7 +277,7 @@ def _podman(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[
         raise SandboxError(f"podman {arguments[0]}: no answer in {_START_S:.0f} s") from None
 
 
-def _environment() -> dict[str, str]:
+def podman_environment() -> dict[str, str]:
     """What Podman itself needs of the host's variables to find its storage."""
     names = [name for name in os.environ if name in _KEPT or name.startswith(_KEPT_PARTS)]
     return {name: os.environ[name] for name in names}
@@ -297,10 +304,10 @@ class PodmanEngine:
         try:
             version = _version()
             tag = f"localhost/{images.host_image_tag()}"
-            had_image = _podman("image", "exists", tag).returncode == 0
+            had_image = podman("image", "exists", tag).returncode == 0
             check = try_out(self.name, version, self.open, _REMEDY)
             if not had_image:
-                _podman("rmi", "--force", tag)
+                podman("rmi", "--force", tag)
         except SandboxError as error:
             return Check(self.name, False, "?", str(error), _REMEDY)
         return check
@@ -314,7 +321,7 @@ class PodmanEngine:
 
 
 def _version() -> str:
-    said = _podman("--version")
+    said = podman("--version")
     if said.returncode:
         raise SandboxError(f"podman: {_last(said.stderr)}")
     return said.stdout.decode().split()[-1]

@@ -6,7 +6,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from probe import __version__
 from probe.matching.matches import of_bugs
-from probe.records import Bug, CellMetrics, Finding, Judgement, PassResult, Usage
+from probe.records import (
+    Bug,
+    CellMetrics,
+    Finding,
+    Judgement,
+    LeakWeight,
+    PassResult,
+    SessionLeak,
+    Usage,
+)
 from probe.statistics.intervals import wilson
 
 N = TypeVar("N", int, float)
@@ -47,6 +56,7 @@ def compute_cell(
     results: Sequence[PassResult],
     files_audited: int,
     unjudged_reference: int = 0,
+    leaks: Sequence[SessionLeak] | None = None,
 ) -> CellMetrics:
     """The cell's row: recall and precision count items matched at least once, never pairs.
 
@@ -54,6 +64,9 @@ def compute_cell(
     those of the lower and of the upper bounds together. A run in which every pass failed has no
     recall: its failure is not "found nothing". Judgements of bugs that are not among ``bugs``,
     because errata withdrew them, count for nothing: what matches only such a bug is unmatched.
+
+    ``leaks`` are the hits of the scan of the run's transcripts, None for runs without sessions. They
+    flag the cell and change no rate: whether a hit gave a bug away is for a person to say.
     """
     judged = of_bugs(judgements, bugs)
     failed = sum(result.status != "ok" for result in results)
@@ -82,6 +95,7 @@ def compute_cell(
         **_rates(certain, possible, len(bugs) if searched else 0, len(findings)),
         **_costs([result.usage for result in results]),
         **_coverage(results),
+        **_isolation(results, leaks),
     )
 
 
@@ -133,6 +147,32 @@ def _coverage(results: Sequence[PassResult]) -> dict[str, Any]:
         "files_skipped": sum(len(result.files_skipped) for result in results),
         "files_timed_out": sum(len(result.files_timed_out) for result in results),
     }
+
+
+def _isolation(
+    results: Sequence[PassResult], leaks: Sequence[SessionLeak] | None
+) -> dict[str, Any]:
+    where = {
+        "environment": _joined(result.environment for result in results),
+        "sandbox": _joined(result.sandbox and result.sandbox.engine for result in results),
+    }
+    if leaks is None:
+        return where
+    weighed: dict[LeakWeight, list[str]] = {"leak": [], "suspect": [], "attempt": []}
+    for leak in leaks:
+        weighed[leak.weight].append(leak.pass_id)
+    return {
+        **where,
+        "leaked_passes": len(set(weighed["leak"])),
+        "leak_hits": len(weighed["leak"]),
+        "leak_suspects": len(weighed["suspect"]),
+        "leak_attempts": len(weighed["attempt"]),
+    }
+
+
+def _joined(values: Iterable[str | None]) -> str | None:
+    """The different values, sorted; None where nothing is known."""
+    return "+".join(sorted({value for value in values if value})) or None
 
 
 def add_known(values: Iterable[N | None]) -> N | None:

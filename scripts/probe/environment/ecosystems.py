@@ -1,0 +1,7 @@
+"""The ecosystems that PROBE knows; another is one plugin and one line here."""
+
+from probe.environment.base import Ecosystem
+from probe.environment.python import PythonEcosystem
+
+ECOSYSTEMS: tuple[Ecosystem, ...] = (PythonEcosystem(),)
+"""In the order in which they are installed."""

@@ -1,0 +1,252 @@
+"""What the npm registry tells of releases, and their tarballs, each checked against its hash.
+
+A registry's ``time`` is the day of publication on registry.npmjs.org, which also says when the
+package was ``created``. Mirrors leave that out and give the day on which they fetched a release:
+such a date only bounds the publication from above.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from probe.environment.node_semver import parse_version
+from probe.errors import ProbeError
+from probe.records.store import atomic_writer
+
+REGISTRY = "https://registry.npmjs.org"
+"""Asked unless the variable ``npm_config_registry`` names another."""
+
+_ATTEMPTS = 5
+_TIMEOUT_S = 120
+_WORKERS = 16
+_STRENGTHS = ("sha512", "sha384", "sha256", "sha1")
+
+
+@dataclass(frozen=True)
+class Published:
+    """One release as the registry knows it."""
+
+    version: str
+    """Exact."""
+    integrity: str | None
+    """Hash of the tarball as subresource integrity."""
+    seen: datetime | None
+    """The registry's date, in UTC."""
+    os: tuple[str, ...] = ()
+    """Operating systems that it is for (``!win32``: all but); empty for all."""
+    cpu: tuple[str, ...] = ()
+    """Processors, likewise."""
+    libc: tuple[str, ...] = ()
+    """C libraries, likewise."""
+    bins: Mapping[str, str] = field(default_factory=dict)
+    """Commands, by name the file inside the package."""
+    node: str = ""
+    """Range of Node releases that it runs on; empty where it does not say."""
+    scripts: bool = False
+    """Whether it wants to run commands of its own when it is installed."""
+
+
+@dataclass(frozen=True)
+class Packument:
+    """All releases of a package."""
+
+    name: str
+    """As the registry writes it."""
+    own_dates: bool
+    """Whether dates are those of publication, and not a mirror's."""
+    releases: Mapping[str, Published]
+    """By version."""
+
+    def bound(self, version: str) -> datetime | None:
+        """When the release was surely out: its own date or, from a mirror, the earliest of it and of
+        later releases of the same minor line, since these are published in order."""
+        release = self.releases.get(version)
+        if release is None or release.seen is None:
+            return None
+        this = parse_version(version)
+        if self.own_dates or this is None or not this.final:
+            return release.seen
+        dates = [release.seen]
+        for other in self.releases.values():
+            that = parse_version(other.version)
+            if that is None or other.seen is None or not that.final:
+                continue
+            if that[:2] == this[:2] and that >= this:
+                dates.append(other.seen)
+        return min(dates)
+
+
+class Registry:
+    """A client of one npm registry."""
+
+    def __init__(self, base: str | None = None) -> None:
+        named = base or os.environ.get("npm_config_registry") or REGISTRY
+        self.base = named.rstrip("/")
+
+    def packument(self, name: str) -> Packument:
+        """What the registry knows of a package.
+
+        Raises:
+            ProbeError: it has no such package, or does not answer.
+        """
+        url = f"{self.base}/{urllib.parse.quote(name, safe='@')}"
+        try:
+            told = json.loads(_get(url))
+        except ValueError:
+            raise ProbeError(f"{url}: the answer is no JSON; is this an npm registry?") from None
+        return _read_packument(name, told)
+
+    def packuments(self, names: Iterable[str]) -> dict[str, Packument]:
+        """Several at a time.
+
+        Raises:
+            ProbeError: as :meth:`packument`.
+        """
+        wanted = sorted(set(names))
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            return dict(zip(wanted, pool.map(self.packument, wanted), strict=True))
+
+    def tarball_url(self, name: str, version: str) -> str:
+        """Where the registry keeps a release, whatever host a lock names."""
+        return f"{self.base}/{urllib.parse.quote(name, safe='@/')}/-/{name.split('/')[-1]}-{version}.tgz"
+
+    def download(self, wanted: Mapping[Path, tuple[str, str]]) -> None:
+        """Fetch tarballs to their files, each with its address and hash; those that are there stay.
+
+        Raises:
+            ProbeError: one is not to be had, or its hash differs.
+        """
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            jobs = [pool.submit(_fetch, path, *what) for path, what in wanted.items()]
+            for job in jobs:
+                job.result()
+
+
+def check_integrity(content: bytes, integrity: str) -> bool:
+    """Whether bytes have the strongest of the hashes that a lock names (``sha512-…`` in base64)."""
+    named: dict[str, list[str]] = {}
+    for word in integrity.split():
+        algorithm, _, digest = word.partition("-")
+        named.setdefault(algorithm, []).append(digest.split("?")[0])
+    for algorithm in _STRENGTHS:
+        if algorithm in named:
+            real = base64.b64encode(hashlib.new(algorithm, content).digest()).decode()  # noqa: S324
+            return real in named[algorithm]
+    return False
+
+
+def platform_allows(listed: Iterable[str], this: str) -> bool:
+    """Whether an ``os``, ``cpu`` or ``libc`` list admits this machine."""
+    entries = [entry for entry in listed if entry != "any"]
+    refused = {entry[1:] for entry in entries if entry.startswith("!")}
+    named = {entry for entry in entries if not entry.startswith("!")}
+    return this not in refused and (not named or this in named)
+
+
+def _fetch(path: Path, url: str, integrity: str) -> None:
+    if path.is_file() and check_integrity(path.read_bytes(), integrity):
+        return
+    content = _get(url)
+    if not check_integrity(content, integrity):
+        raise ProbeError(
+            f"{url}: its hash is not the lock's {integrity[:22]}…; the registry serves other bytes"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_writer(path) as stream:
+        stream.write(content)
+
+
+def _get(url: str) -> bytes:
+    request = urllib.request.Request(url, headers={"User-Agent": "probe"})  # noqa: S310
+    problem = ""
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(2.0**attempt / 2)
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+                content: bytes = answer.read()
+                return content
+        except urllib.error.HTTPError as error:
+            problem = f"HTTP {error.code}"
+            if error.code < 500 and error.code not in {408, 429}:
+                break
+        except (OSError, ValueError) as error:
+            problem = str(getattr(error, "reason", error))
+    raise ProbeError(f"{url}: {problem}; is the npm registry reachable (npm_config_registry)?")
+
+
+def _read_packument(name: str, told: Any) -> Packument:
+    if not isinstance(told, dict) or not isinstance(told.get("versions"), dict):
+        raise ProbeError(f"npm package {name}: the registry's answer lists no versions")
+    times = told.get("time") or {}
+    releases = {
+        version: _read_release(version, one, times.get(version))
+        for version, one in told["versions"].items()
+        if isinstance(one, dict)
+    }
+    return Packument(name, "created" in times, releases)
+
+
+def _read_release(version: str, told: dict[str, Any], seen: object) -> Published:
+    dist = told.get("dist") or {}
+    integrity = dist.get("integrity")
+    if integrity is None and dist.get("shasum"):
+        integrity = integrity_of_hex("sha1", dist["shasum"])
+    return Published(
+        version,
+        integrity,
+        _read_time(seen),
+        *(tuple(_words(told.get(key))) for key in ("os", "cpu", "libc")),
+        bins=read_bins(str(told.get("name", "")), told.get("bin")),
+        node=_engine(told.get("engines")),
+        scripts=bool({"preinstall", "install", "postinstall"} & set(told.get("scripts") or ())),
+    )
+
+
+def integrity_of_hex(algorithm: str, digest: str) -> str:
+    """A hexadecimal hash as subresource integrity."""
+    return f"{algorithm}-{base64.b64encode(bytes.fromhex(digest)).decode()}"
+
+
+def read_bins(name: str, told: object) -> dict[str, str]:
+    """A manifest's ``bin``: one file named as the package, or files by name."""
+    if isinstance(told, str):
+        return {name.split("/")[-1]: told}
+    if isinstance(told, dict):
+        return {
+            str(key).split("/")[-1]: value for key, value in told.items() if isinstance(value, str)
+        }
+    return {}
+
+
+def _engine(told: object) -> str:
+    node = told.get("node") if isinstance(told, dict) else None
+    return node if isinstance(node, str) else ""
+
+
+def _words(told: object) -> Iterator[str]:
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, list):
+        yield from (str(word) for word in told)
+
+
+def _read_time(told: object) -> datetime | None:
+    if not isinstance(told, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(told)
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

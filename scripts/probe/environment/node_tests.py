@@ -1,0 +1,198 @@
+"""How a JavaScript project's unit tests are run: what its ``test`` script comes down to.
+
+Test scripts chain linters, type checks, coverage and browsers in front of the tests. These say nothing about
+the environment and often cannot run in it, so they are left out, each with a note; steps that build
+what the tests import are kept.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+_RUNNERS = {"jest", "mocha", "ts-mocha", "vitest", "ava", "tap", "tape", "uvu", "jasmine"}
+_CHECKS = {
+    "eslint", "prettier", "standard", "ts-standard", "xo", "tsd", "attw", "flow", "stylelint",
+    "size-limit", "publint", "biome", "tslint", "dtslint", "commitlint", "lint-staged", "depcheck",
+    "knip", "madge", "jshint", "jscs", "vue-tsc", "oxlint", "dprint", "semistandard", "typos",
+}  # fmt: skip
+_ELSEWHERE = {
+    "karma", "playwright", "wtr", "web-test-runner", "cypress", "testem", "wdio", "browserstack",
+    "bun", "deno", "docker", "docker-compose", "airtap", "puppeteer",
+}  # fmt: skip
+_WRAPPERS = {"nyc", "c8", "cross-env", "npx", "dotenv", "env-cmd", "exec", "istanbul", "cover"}
+_BUILDING = re.compile(r"(^|[:_-])(build|compile|prepare|generate|clean|bundle|dist|transpile)")
+_FALLBACKS = ("test:unit", "test-unit", "unit", "test:node", "test:jest", "test:src", "tests", "test:ci")
+_DEPTH = 6
+_PIECES = re.compile(r"""&&|\|\||[&;]|"(?:\\.|[^"\\])*"|'[^']*'|[^&|;"']+|.""", re.DOTALL)
+
+
+@dataclass
+class Suite:
+    """What is run to test a project."""
+
+    setup: list[str] = field(default_factory=list)
+    """Commands that build what the tests need, in order."""
+    tests: list[str] = field(default_factory=list)
+    """Test runners' commands, in order."""
+    notes: list[str] = field(default_factory=list)
+    """What was left out, and why."""
+    _waiting: list[str] = field(default_factory=list)
+
+    def build(self, command: str) -> None:
+        """Note a command that is not a test; it counts only where tests follow."""
+        if command not in [*self.setup, *self._waiting]:
+            self._waiting.append(command)
+
+    def test(self, command: str) -> None:
+        """Note a test runner's command."""
+        self.setup += self._waiting
+        self._waiting.clear()
+        if command not in self.tests:
+            self.tests.append(command)
+
+    @property
+    def command(self) -> str | None:
+        """All of it in one line of bash; fails if a build or one of the runners does."""
+        return _joined(self.setup, self.tests)
+
+    @property
+    def subset(self) -> str | None:
+        """A tenth of the tests, where every runner can take a share by itself."""
+        shares = [_share(command) for command in self.tests]
+        if not shares or None in shares:
+            return None
+        return _joined(self.setup, [share for share in shares if share is not None])
+
+
+def find_suite(manifest: Mapping[str, Any]) -> Suite:
+    """The unit tests of a project, from ``package.json``; without any, ``tests`` is empty."""
+    scripts = manifest.get("scripts")
+    told = {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
+    suite = Suite()
+    for name in ("test", *_FALLBACKS):
+        if name in told:
+            _read_script(name, told, suite, _DEPTH)
+        if suite.tests:
+            return suite
+    for runner in ("vitest", "jest", "mocha", "ava"):
+        if any(runner in (manifest.get(key) or {}) for key in ("devDependencies", "dependencies")):
+            suite.test(_plain(runner, [runner]))
+            suite.notes.append(f"no script runs tests: {runner} is run as it is")
+            return suite
+    suite.notes.append("package.json has no script that runs tests")
+    return suite
+
+
+def _read_script(name: str, scripts: Mapping[str, str], suite: Suite, depth: int) -> None:
+    if f"pre{name}" in scripts and name.startswith("test"):
+        suite.build(f"npm run pre{name}")
+    for step in _steps(scripts[name]):
+        _read_step(step, scripts, suite, depth)
+
+
+def _read_step(step: str, scripts: Mapping[str, str], suite: Suite, depth: int) -> None:
+    try:
+        words = shlex.split(step)
+    except ValueError:
+        suite.notes.append(f"left out, cannot be read: {step}")
+        return
+    variables, words = _unwrapped(words)
+    called = [name for name in _called(words) if name in scripts]
+    if called and depth:
+        for name in called:
+            if _BUILDING.search(name) and not name.startswith("test"):
+                suite.build(f"npm run {name}")
+            else:
+                _read_script(name, scripts, suite, depth - 1)
+        return
+    tool = words[0].rpartition("/")[2] if words else ""
+    if tool in _RUNNERS or (tool == "node" and _node_tests(words)):
+        suite.test(" ".join([*variables, _plain(tool, words)]))
+    elif tool in _CHECKS or (tool == "tsc" and "--noEmit" in words):
+        suite.notes.append(f"left out, no test of behaviour: {step}")
+    elif tool in _ELSEWHERE:
+        suite.notes.append(f"left out, needs another place to run: {step}")
+    elif words and tool not in {"exit", "echo", "true", "npm", "yarn", "pnpm"}:
+        suite.build(" ".join([*variables, shlex.join(words)]))
+    elif words:
+        suite.notes.append(f"left out, names no script: {step}")
+
+
+def _steps(script: str) -> Iterator[str]:
+    """Commands of a script, split at what joins them outside quotes."""
+    step = ""
+    for word in [*_PIECES.findall(script), ";"]:
+        if word not in {"&&", "||", "&", ";"}:
+            step += word
+            continue
+        if step.strip():
+            yield step.strip()
+        step = ""
+
+
+def _unwrapped(words: list[str]) -> tuple[list[str], list[str]]:
+    """A command without coverage and other wrappers, its variables apart."""
+    variables = []
+    while words:
+        if re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
+            variables.append(f"{words[0].partition('=')[0]}={shlex.quote(words[0].partition('=')[2])}")
+            words = words[1:]
+        elif words[0] in _WRAPPERS:
+            words = words[1:]
+            while words and words[0].startswith("-"):
+                words = words[1:]
+        elif words[:2] in (["pnpm", "exec"], ["yarn", "exec"], ["npm", "exec"]):
+            words = words[2:]
+        else:
+            break
+    return variables, words
+
+
+def _called(words: list[str]) -> list[str]:
+    """Names of scripts that a command calls."""
+    if not words:
+        return []
+    tool, rest = words[0], [word for word in words[1:] if not word.startswith("-")]
+    if tool in {"npm", "pnpm", "yarn", "bun"}:
+        if rest[:1] in (["run"], ["run-script"]):
+            return rest[1:2]
+        return ["test"] if rest[:1] in (["t"], ["tst"]) else rest[:1]
+    if tool in {"run-s", "run-p", "npm-run-all", "npm-run-all2"}:
+        return rest
+    return []
+
+
+def _node_tests(words: list[str]) -> bool:
+    return "--test" in words or any("mocha" in word or "jest" in word for word in words[1:3])
+
+
+def _plain(tool: str, words: list[str]) -> str:
+    """A runner's command that ends by itself, measures no coverage and prints a total."""
+    kept = [word for word in words if not re.match(r"--(coverage|watch|watchAll)\b", word)]
+    command = " ".join(word if re.fullmatch(r"[\w./:=@{}*,?\[\]!+-]+", word) else shlex.quote(word) for word in kept)
+    if tool == "jest":
+        return f"{command} --ci --coverage=false"
+    if tool in {"mocha", "ts-mocha"}:
+        return command if re.search(r"(^|\s)(-R|--reporter)\b", command) else f"{command} --reporter dot"
+    if tool == "vitest":
+        running = "" if {"run", "--run"} & set(kept) else " --run"
+        return f"{command}{running} --coverage.enabled=false"
+    return command
+
+
+def _share(command: str) -> str | None:
+    words = command.split()
+    return f"{command} --shard=1/10" if {"jest", "vitest"} & set(words) else None
+
+
+def _joined(setup: list[str], tests: list[str]) -> str | None:
+    if not tests:
+        return None
+    first = "".join(f"{command} && " for command in setup)
+    if len(tests) == 1:
+        return first + tests[0]
+    each = " ".join(f"{command} || failed=1;" for command in tests)
+    return f"{first}(failed=0; {each} exit $failed)"

@@ -1,0 +1,152 @@
+"""Counts of passed, failed and skipped tests, read from what JavaScript's test runners print.
+
+Each runner ends with a summary of its own; a command that runs several of them has several, and
+their counts are added.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+
+class Counts(NamedTuple):
+    """What one or more summaries say."""
+
+    passed: int
+    """Tests that passed."""
+    failed: int
+    """Tests that failed, and files that could not be run."""
+    skipped: int
+    """Skipped, pending, to do, and failures that were expected."""
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_NUMBERED = re.compile(r"(\d+) ([a-z]+(?: [a-z]+)*)")
+
+
+def node_totals(output: str) -> Counts | None:
+    """The sum over all summaries of Jest, Mocha, Vitest, AVA, node:test and TAP in an output.
+
+    Returns:
+        None where no runner has printed one: a crash is not "no test failed".
+    """
+    lines = [line.rstrip() for line in _COLOURS.sub("", output).splitlines()]
+    found = [counts for reader in _READERS for counts in reader(lines)]
+    if not found:
+        return None
+    return Counts(*(sum(column) for column in zip(*found, strict=True)))
+
+
+def _jest(lines: list[str]) -> Iterator[Counts]:
+    """``Test Suites: 1 failed, 2 total`` above ``Tests: 1 failed, 3 passed, 4 total``.
+
+    A suite that fails to start has no tests of its own; each one counts as a failure.
+    """
+    crashed = 0
+    for index, line in enumerate(lines):
+        if re.match(r"\s*● Test suite failed to run", line):
+            crashed += 1
+        if not line.startswith("Tests:") or not line.endswith(" total"):
+            continue
+        told = _numbers(line)
+        failed = told.get("failed", 0)
+        if _in_summary(lines, index):
+            failed += _crashed_suites(lines, index, crashed)
+        crashed = 0
+        yield Counts(told.get("passed", 0), failed, told.get("skipped", 0) + told.get("todo", 0))
+
+
+def _in_summary(lines: list[str], index: int) -> bool:
+    return index > 0 and lines[index - 1].startswith("Test Suites:")
+
+
+def _crashed_suites(lines: list[str], index: int, crashed: int) -> int:
+    """Jest lists a failure both where it happens and, in long runs, again at the end."""
+    failed_suites = _numbers(lines[index - 1]).get("failed", 0)
+    return min(crashed, failed_suites)
+
+
+def _mocha(lines: list[str]) -> Iterator[Counts]:
+    """``  3 passing (12ms)``, then perhaps ``  1 pending`` and ``  2 failing``."""
+    for index, line in enumerate(lines):
+        passing = re.fullmatch(r"\s*(\d+) passing \([0-9a-z. ]+\)", line)
+        if passing is None:
+            continue
+        told = {"pending": 0, "failing": 0}
+        for later in lines[index + 1 : index + 4]:
+            more = re.fullmatch(r"\s*(\d+) (pending|failing)", later)
+            if more is not None:
+                told[more[2]] = int(more[1])
+        yield Counts(int(passing[1]), told["failing"], told["pending"])
+
+
+def _vitest(lines: list[str]) -> Iterator[Counts]:
+    """``Test Files  1 failed | 2 passed (3)`` above ``Tests  1 failed | 5 passed | 1 skipped (7)``."""
+    for index, line in enumerate(lines):
+        found = re.fullmatch(r"\s+Tests  (.+ \(\d+\)|no tests)", line)
+        above = re.match(r"\s+Test Files  ", lines[index - 1]) if index else None
+        if found is None or above is None:
+            continue
+        told, files = _numbers(line), _numbers(lines[index - 1])
+        failed = told.get("failed", 0)
+        if failed == 0:
+            failed = files.get("failed", 0)
+        waiting = sum(told.get(word, 0) for word in ("skipped", "todo", "expected fail"))
+        yield Counts(told.get("passed", 0), failed, waiting)
+
+
+_AVA = re.compile(
+    r"  (\d+) (?:(known|expected) failures?|tests? (passed|failed|skipped|todo)"
+    r"|(?:unhandled )?(?:uncaught exception|unhandled rejection|rejection|exception)s?)"
+)
+
+
+def _ava(lines: list[str]) -> Iterator[Counts]:
+    """A block of ``  3 tests passed``, ``  1 test failed``, ``  1 known failure``."""
+    block: dict[str, int] = {}
+    for line in [*lines, ""]:
+        found = _AVA.fullmatch(line)
+        if found is not None:
+            word = found[3] or ("skipped" if found[2] else "failed")
+            block[word] = block.get(word, 0) + int(found[1])
+        elif line and block and not line.startswith("  "):
+            block = {}
+        elif not line and block:
+            if {"passed", "failed"} & set(block):
+                waiting = block.get("skipped", 0) + block.get("todo", 0)
+                yield Counts(block.get("passed", 0), block.get("failed", 0), waiting)
+            block = {}
+
+
+def _node_test(lines: list[str]) -> Iterator[Counts]:
+    """``# pass 3`` or ``ℹ pass 3`` and its siblings, of node:test; node-tap's are alike."""
+    told: dict[str, int] = {}
+    for line in [*lines, "# tests 0"]:
+        found = re.fullmatch(r"(?:#|ℹ) (tests|suites|pass|fail|cancelled|skipped|skip|todo)\s+(\d+)", line)
+        if found is None:
+            continue
+        if found[1] in told or found[1] == "tests":
+            if "pass" in told:
+                yield _node_counts(told)
+            told = {}
+        told[found[1]] = int(found[2])
+
+
+def _node_counts(told: dict[str, int]) -> Counts:
+    failed = told.get("fail", 0) + told.get("cancelled", 0)
+    waiting = told.get("skipped", 0) + told.get("skip", 0) + told.get("todo", 0)
+    return Counts(told["pass"], failed, waiting)
+
+
+def _numbers(line: str) -> dict[str, int]:
+    """``1 failed, 3 passed, 4 total`` by word."""
+    return {word: int(number) for number, word in _NUMBERED.findall(line)}
+
+
+_READERS: tuple[Callable[[list[str]], Iterator[Counts]], ...] = (
+    _jest,
+    _mocha,
+    _vitest,
+    _ava,
+    _node_test,
+)
