@@ -236,6 +236,7 @@ def against_trace(
     texts: dict[str, bytes], calls: dict[str, list], package: str, peers: dict
 ) -> str:
     """A table of precision and recall."""
+    texts = {path: text for path, text in texts.items() if path.endswith(".py")}
     truth = Truth(texts, calls, package)
     ran, explicit = set(truth.edges), truth.explicit(texts)
     graph = build_callgraph(sources_of(texts))

@@ -98,6 +98,7 @@ rule run_cli:
         content_sha256=brief_sha256,
         settings=run_settings,
         model=run_model_settings,
+        version=agent_version,
     message:
         "Let {wildcards.run} audit {wildcards.repo}, pass {wildcards.part}"
     script:

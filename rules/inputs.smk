@@ -153,6 +153,10 @@ def session_prompt(wildcards):
     return prompt_file(paths.audit_prompt(benchmark.variant(wildcards.run)))
 
 
+def agent_version(wildcards):
+    return pinned_version(benchmark.runs[wildcards.run].tool, ROOT / "envs/agents")
+
+
 def session_memory(wildcards):
     return benchmark.runs[wildcards.run].memory_mb
 
@@ -182,6 +186,10 @@ def cell_files():
 def prepared_files():
     """What an estimate reads of every configured repository."""
     return [file for repo in benchmark.settings.repositories for file in paths.prepared_files(repo)]
+
+
+def estimated_prompts():
+    return {name: prompt_file(name) for name in PROMPTS}
 
 
 def estimated_cells(wildcards):

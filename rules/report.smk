@@ -25,9 +25,7 @@ rule table_metrics:
 rule table_estimate:
     input:
         prepared_files(),
-        classify=prompt_file("classify"),
-        extract=prompt_file("extract"),
-        find=prompt_file("find"),
+        **estimated_prompts(),
     output:
         estimate="results/estimate.csv",
     log:

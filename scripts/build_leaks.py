@@ -1,5 +1,6 @@
 """Prove that a snapshot, as finders will see it, knows nothing of the time after T0."""
 
+import logging
 from pathlib import Path
 
 from probe.config import load_config
@@ -21,4 +22,6 @@ with job(snakemake.log[0]):
     )
     override = read_override(snakemake.input.get("override") or ())
     report = audit_snapshot(about, override, engine=benchmark.settings.sandbox.engine)
+    for leak in report.accepted:
+        logging.warning("%s %s: %s", leak.kind, leak.where, leak.detail)
     write_json(snakemake.output.leaks, report)

@@ -4,9 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probe import paths, results
-from probe.config import HEURISTIC, AnalyzerRun, Benchmark, Cell, SarifRun
+from probe.config import (
+    HEURISTIC,
+    AnalyzerRun,
+    Benchmark,
+    Cell,
+    CliRun,
+    SarifRun,
+    SessionRun,
+)
+from probe.context.room import check_context_room
 from probe.errors import BudgetError, ConfigError, SandboxError
+from probe.finders.audit_prompt import check_room
 from probe.finders.base import check_available
+from probe.finders.cli_check import check_cli, check_cli_model
 from probe.finders.sarif import check_sarif
 from probe.git.mirror import check_local, is_pinned
 from probe.models.base import Model
@@ -30,8 +41,10 @@ def check(benchmark: Benchmark, request: paths.Request, root: Path, folder: Path
     Raises:
         RecordError: another version wrote the results folder.
         GitError: a local repository is missing, empty or shallow, or lacks T0 or T1.
-        FinderError: an analyser is missing, or a SARIF file is missing or malformed.
-        ConfigError: a bundled patch series is missing.
+        FinderError: an analyser or command-line agent is missing, a SARIF file is missing or
+            malformed, or a model's window holds no session.
+        ConfigError: a bundled patch series is missing, or a command-line agent cannot work with its
+            model.
         ModelError: a model that is to be asked has no price, its key is not set, or its window is
             too small.
         BudgetError: a paid model is to be asked, but no money may be spent.
@@ -61,11 +74,13 @@ def _check_models(benchmark: Benchmark, request: paths.Request, root: Path, fold
     agents = _agents(benchmark, pending, reference=reference)
     if agents:
         _check_sandbox(benchmark.settings.sandbox.engine, agents[0])
+    _check_cli(benchmark, pending, root, folder)
     if benchmark.settings.calls.replay:
         return
     names = benchmark.models_of(pending, reference=reference)
     if reference:
         _check_rooms(benchmark, root)
+    _check_session_rooms(benchmark, pending, root)
     for name in names:
         model = get_model(benchmark.models, name)
         check_model(model)
@@ -95,6 +110,37 @@ def _check_rooms(benchmark: Benchmark, root: Path) -> None:
     if (written := stages.synthesize).engine != HEURISTIC:
         limits = synthesize_model.Budgets(written.diff_tokens, written.file_tokens)
         synthesize_model.check_room(*asked("synthesize"), limits)
+
+
+def _check_cli(benchmark: Benchmark, cells: Sequence[Cell], root: Path, folder: Path) -> None:
+    """Command-line agents must be there or installable, and speak their model's protocol."""
+    state = folder.parent / benchmark.settings.calls.folder
+    for run in dict.fromkeys(cell.run for cell in cells):
+        settings = benchmark.runs[run]
+        if isinstance(settings, CliRun):
+            if benchmark.settings.calls.replay:
+                raise ConfigError(
+                    f"calls.replay: run {run!r} cannot be replayed: what a command-line agent asks is not "
+                    "recorded; leave it out, or import its pass files"
+                )
+            check_cli_model(settings.tool, settings.model, benchmark.models[settings.model])
+            check_cli(settings.tool, root / "envs/agents", state)
+
+
+def _check_session_rooms(benchmark: Benchmark, cells: Sequence[Cell], root: Path) -> None:
+    """The instructions of sessions, and of who writes the context document, must fit the windows."""
+    for run in dict.fromkeys(cell.run for cell in cells):
+        settings = benchmark.runs[run]
+        if isinstance(settings, SessionRun):
+            model = get_model(benchmark.models, settings.model)
+            prompt = load_prompt(paths.prompt_file(root, paths.audit_prompt(settings.variant)))
+            room = model.entry.prompt_room
+            check_room(prompt, settings.variant, room=room, model=model.name)
+    context = benchmark.settings.context
+    if context.engine != HEURISTIC and benchmark.needs_context(cell.run for cell in cells):
+        model = get_model(benchmark.models, context.engine)
+        prompt = load_prompt(paths.prompt_file(root, "context"))
+        check_context_room(model, prompt, context.tokens)
 
 
 def _agents(benchmark: Benchmark, cells: Sequence[Cell], *, reference: bool) -> list[str]:

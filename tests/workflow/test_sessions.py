@@ -90,12 +90,16 @@ def test_cells_of_all_variants_and_what_reruns_them(auditing, server):
     assert server.count() == asked
 
     # what is rebuilt and comes out the same pays for nothing
-    again = auditing.jobs("--forcerun", "build_files", "ask_context", "build_environment")
-    assert "build_briefs" in again and "run_agent" not in again
+    again = auditing.jobs("--forcerun", "build_files", "build_environment")
+    assert {"build_files", "build_environment"} <= set(again)
+    assert "run_agent" not in again + auditing.jobs()
+    assert server.count() == asked
 
     # one variant's prompt is that variant's business, and the context that of full sessions
     prompt = auditing.folder / "prompts/audit_vanilla.j2"
-    prompt.write_text(prompt.read_text().replace("repository", "code base", 1))
+    text = prompt.read_text()
+    prompt.write_text(text.replace("{% block system %}\n", "{% block system %}\nBe brief. ", 1))
+    assert prompt.read_text() != text
     assert auditing.jobs().count("run_agent") == 1
     assert server.count() > asked
     asked = server.count()

@@ -1,7 +1,7 @@
 """Classes: their order of bases, who defines which member, and who overrides it."""
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable
 from typing import NamedTuple
 
 from probe.code.project import Project
@@ -18,25 +18,24 @@ class Order(NamedTuple):
     """Whether all bases are in the snapshot."""
 
 
-class Hierarchy:
-    """The classes of a project.
+class Hierarchy(ABC):
+    """The part of the evaluation that knows classes.
 
     Args:
-        project: its units.
-        find_class: numbers of the classes that a base's expression, written in a file and scope,
-            means; empty outside the snapshot.
+        project: all files' facts.
     """
 
-    def __init__(
-        self, project: Project, find_class: Callable[[int, int, str], tuple[int, ...]]
-    ) -> None:
+    def __init__(self, project: Project) -> None:
         self.project = project
-        self._find = find_class
         self._bases: dict[int, tuple[tuple[int, ...], bool]] = {}
         self._orders: dict[int, Order] = {}
         self._own: dict[tuple[int, str], int | None] = {}
         self._definers: dict[str, list[tuple[int, int]]] | None = None
         self._inheriting: set[int] = set()
+
+    @abstractmethod
+    def classes(self, file: int, scope: int, written: str) -> tuple[int, ...]:
+        """Classes that a base's expression, written in a file and scope, means; empty outside."""
 
     def bases(self, number: int) -> tuple[tuple[int, ...], bool]:
         """Direct bases inside the snapshot, and whether these are all."""
@@ -48,7 +47,7 @@ class Hierarchy:
         found: list[int] = []
         complete = True
         for written in fact.bases:
-            classes = self._find(file, fact.parent, written)
+            classes = self.classes(file, fact.parent, written)
             complete = complete and (bool(classes) or written in {"object", "Object"})
             found += [one for one in classes if one != number and one not in found]
         self._bases[number] = (tuple(found), complete)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 _PLAIN = re.compile(r"([A-Za-z0-9_$#.\x80-\xff]+)\s*=\s*(?![=>])")
+_TYPED = re.compile(r"([A-Za-z_][\w$]*)\??\s*:\s*([A-Za-z_][\w.]*)")
 _LITERAL = frozenset("\"'`[{0123456789")
 _CONSTANTS = frozenset({"None", "True", "False", "null", "undefined", "true", "false", "nil"})
 _UNORDERED = frozenset({"unit", "ref", "shadow"})
@@ -51,9 +52,10 @@ def read_facts(path: str, language: str, text: bytes, tree: "Tree") -> Facts:
             nodes.sort(key=_SPAN if name == "call" else _START)
     reader = _Reader(path, LANGUAGES[language], text.decode("latin-1"))
     reader.read_units(captures.get("unit", []), text)
-    reader.read_calls(captures)
     for node in captures.get("import", ()):
         reader.read_import(node)
+    reader.read_calls(captures)
+    reader.read_references(captures.get("ref", ()))
     for node in captures.get("export", ()):
         reader.read_export(node)
     reader.read_binds(captures.get("bind", ()))
@@ -166,7 +168,6 @@ class _Reader:
             ("call", facts.calls),
             ("deco", facts.decorators),
             ("jsx", facts.markup),
-            ("ref", facts.references),
         ):
             for node in captures.get(name, ()):
                 start, end = node.start_byte, node.end_byte
@@ -181,6 +182,28 @@ class _Reader:
                 found.append((inside[bisect_right(bounds, start)], path, node.start_point[0] + 1))
         for _, written, line in facts.decorators:
             self._mark(written, line)
+
+    def read_references(self, nodes: Iterable["Node"]) -> None:
+        """Names handed on; a bare one only where it can mean a function of this file or an import."""
+        text, bounds, inside, is_path = self.text, self.bounds, self.inside, PATH.fullmatch
+        found, near = self.facts.references, self._near()
+        for node in nodes:
+            start, end = node.start_byte, node.end_byte
+            path = text[start:end] if end - start < LONGEST else ""
+            if path in near or ("." in path and is_path(path)) or (not near and is_path(path)):
+                found.append((inside[bisect_right(bounds, start)], path, node.start_point[0] + 1))
+
+    def _near(self) -> set[str]:
+        """Bare names by which this file can mean a function; empty where it can be any."""
+        imported = list(self.facts.imports.values())
+        if self.language.shares_names or any("" in held for held in imported):
+            return set()
+        names = {
+            fact.unit.name.rpartition(".")[2]
+            for fact in self.facts.units
+            if fact.unit.kind == "function"
+        }
+        return names.union(*imported) or {""}
 
     def _mark(self, decorator: str, line: int) -> None:
         """Note what a decorator makes of the unit below it."""
@@ -205,23 +228,30 @@ class _Reader:
 
     def read_binds(self, nodes: Iterable["Node"]) -> None:
         text, kinds, special = self.text, self.shapes.binds, self.language.special
+        match, bind, around = _PLAIN.match, self._bind, self._around
         for node in nodes:
             target, value, typed = kinds[node.type]
             start = node.start_byte
+            if value is None:
+                end = node.end_byte
+                simple = _TYPED.fullmatch(text, start, end) if end - start < LONGEST else None
+                if simple is not None:
+                    bind(around(start), simple[1], list(types(simple[2])))
+                    continue
             if value is None or typed is not None:
                 held = _part(node, typed) if typed is not None else None
                 if value is None or held is not None:
                     self._bind_typed(node, _part(node, target), held, _part(node, value))
                     continue
             end = node.end_byte
-            plain = _PLAIN.match(text, start, min(end, start + LONGEST))
+            plain = match(text, start, min(end, start + LONGEST))
             if plain is None:
                 self._bind_pattern(node, _part(node, target), _part(node, value))
                 continue
             after = plain.end()
             first = text[after : after + 1]
             if first in _LITERAL:
-                self._bind(self._around(start), plain[1], [LITERAL])
+                bind(around(start), plain[1], [LITERAL])
                 continue
             path = text[after:end] if end - after < LONGEST else ""
             if PATH.fullmatch(path):
@@ -231,7 +261,7 @@ class _Reader:
                 values = (
                     expressions(node_of_value, text, self.shapes, special) if node_of_value else []
                 )
-            self._bind(self._around(start), plain[1], values)
+            bind(around(start), plain[1], values)
 
     def _bind_typed(
         self, node: "Node", target: "Node | None", typed: "Node | None", value: "Node | None"
@@ -271,9 +301,9 @@ class _Reader:
 
     def _around(self, start: int) -> int:
         """The scope in which a binding stands that may itself be a unit."""
-        scope = self.scope_at(start)
+        scope = self.inside[bisect_right(self.bounds, start)]
         if scope != TOP and self.starts[scope] == start:
-            scope = self.facts.units[scope].parent
+            return self.facts.units[scope].parent
         return scope
 
     def _bind(self, scope: int, target: str, values: list[str]) -> None:

@@ -17,7 +17,7 @@ from probe.code.project import Project
 from probe.code.values import DEEPEST, MOST_VALUES, OUTSIDE, Value, Values
 
 
-class Resolver(Exports):
+class Resolver(Exports, Hierarchy):
     """Evaluates expressions of a project.
 
     Args:
@@ -25,8 +25,8 @@ class Resolver(Exports):
     """
 
     def __init__(self, project: Project) -> None:
-        super().__init__(project)
-        self.hierarchy = Hierarchy(project, self._classes)
+        Exports.__init__(self, project)
+        Hierarchy.__init__(self, project)
         self._known: dict[tuple[int, int, str], Values] = {}
         self._names: dict[tuple[int, int, str], Values] = {}
         self._members: dict[tuple[int, str], Values | None] = {}
@@ -280,15 +280,15 @@ class Resolver(Exports):
 
     def _of_class(self, value: Value, name: str) -> Values:
         if value.kind == "parent":
-            orders = self.hierarchy.order(value.number)
+            orders = self.order(value.number)
             for one in orders.classes[1:]:
-                unit = self.hierarchy.own(one, name)
+                unit = self.own(one, name)
                 if unit is not None:
                     return (Value("unit", unit, "super"),)
             return () if orders.complete else (OUTSIDE,)
         found = self.class_member(value.number, name)
         if found is None:
-            return () if self.hierarchy.order(value.number).complete else (OUTSIDE,)
+            return () if self.order(value.number).complete else (OUTSIDE,)
         return found
 
     def class_member(self, number: int, name: str) -> Values | None:
@@ -297,8 +297,8 @@ class Resolver(Exports):
         if key in self._members:
             return self._members[key]
         self._members[key] = None
-        for one in self.hierarchy.order(number).classes:
-            unit = self.hierarchy.own(one, name)
+        for one in self.order(number).classes:
+            unit = self.own(one, name)
             if unit is not None:
                 self._members[key] = (Value("unit", unit, "member"),)
                 break
@@ -318,7 +318,8 @@ class Resolver(Exports):
                 break
         return self._members[key]
 
-    def _classes(self, file: int, scope: int, written: str) -> tuple[int, ...]:
+    def classes(self, file: int, scope: int, written: str) -> tuple[int, ...]:
+        """Classes that an expression means; see :class:`Hierarchy`."""
         values = self.evaluate(file, scope, written)
         return tuple(value.number for value in values if self._is_class(value))
 

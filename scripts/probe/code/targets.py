@@ -1,7 +1,7 @@
 """From calls to edges: the units that each call may reach, and how sure that is."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from probe.code.facts import TOP, Call
@@ -36,7 +36,7 @@ class Edges:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.resolver = Resolver(project)
-        self._edges: dict[tuple[int, int], tuple[int, str, set[int]]] = {}
+        self._edges: dict[tuple[int, int], tuple[int, str, list[int]]] = {}
         self._resolved: dict[str, int] = {}
         self._selves: dict[tuple[str, int, str], tuple[Target, ...]] = {}
         self._methods = self._by_name()
@@ -58,42 +58,34 @@ class Edges:
             if fact.unit.kind in {"function", "method"}
         }
 
-    def _near(self, number: int) -> set[str]:
-        """Bare names by which a file can mean a function: its own, and what it imports."""
-        facts = self.project.files[number]
-        imported = list(facts.imports.values())
-        if any("" in held for held in imported) or len(self.project.groups[number]) > 1:
-            return self._callable
-        names = {
-            fact.unit.name.rpartition(".")[2]
-            for fact in facts.units
-            if fact.unit.kind == "function"
-        }
-        return names.union(*imported)
-
     def resolve(self) -> None:
         """Find the targets of all calls, decorators, components and functions handed on."""
         for number, facts in enumerate(self.project.files):
-            known: dict[tuple[int, str], tuple[Target, ...]] = {}
-            resolved = 0
-            selves = self.project.languages[number].shapes.selves
+            places: dict[tuple[int, str], list[int]] = {}
             for scope, written, line in facts.calls:
                 key = (scope, written)
-                targets = known.get(key)
-                if targets is None:
-                    word, _, name = written.partition(".")
-                    plain = word in selves and name and "." not in name and name[-1] != ")"
-                    owner = self._owner(number, scope, word) if plain else None
-                    if owner is None:
-                        targets = tuple(self.targets(number, scope, written))
-                    else:
-                        targets = self._of_self(owner, name, number)
-                    known[key] = targets
+                if key in places:
+                    places[key].append(line)
+                else:
+                    places[key] = [line]
+            resolved = 0
+            for (scope, written), lines in places.items():
+                targets = self._targets(number, scope, written)
                 if targets:
-                    resolved += 1
-                    self._add(number, scope, line, targets)
+                    resolved += len(lines)
+                    self._add(number, scope, lines, targets)
             self._resolved[facts.path] = resolved
             self._others(number)
+
+    def _targets(self, number: int, scope: int, written: str) -> Sequence[Target]:
+        """Units that a call may reach; calls of a receiver's methods are the commonest by far."""
+        word, _, name = written.partition(".")
+        if name and "." not in name and name[-1] != ")":
+            selves = self.project.languages[number].shapes.selves
+            owner = self._owner(number, scope, word) if word in selves else None
+            if owner is not None:
+                return self._of_self(owner, name, number)
+        return self.targets(number, scope, written)
 
     def _owner(self, number: int, scope: int, word: str) -> Value | None:
         """What a receiver's word means in a scope: None where something gives it another value."""
@@ -128,13 +120,13 @@ class Edges:
         ):
             for scope, written, line in calls:
                 found = self._direct(self.resolver.evaluate(number, scope, written), number)
-                self._add(number, scope, line, tuple(one._replace(way=way) for one in found))
-        near, known = self._near(number), self._callable
-        wanted = []
-        for call in facts.references:
-            _, dot, name = call[1].rpartition(".")
-            if name in (known if dot else near):
-                wanted.append(call)
+                self._add(number, scope, [line], [one._replace(way=way) for one in found])
+        known = self._callable
+        wanted = [
+            call
+            for call in facts.references
+            if "." not in call[1] or call[1].rpartition(".")[2] in known
+        ]
         for call in sorted(wanted):
             self._reference(number, call)
 
@@ -150,20 +142,19 @@ class Edges:
             if value.kind == "unit"
             and self.project.units[value.number].unit.kind in {"function", "method"}
         ]
-        self._add(number, scope, line, tuple(found))
+        self._add(number, scope, [line], found)
 
-    def _add(self, number: int, scope: int, line: int, targets: tuple[Target, ...]) -> None:
+    def _add(self, number: int, scope: int, lines: list[int], targets: Iterable[Target]) -> None:
         caller = -1 - number if scope == TOP else self.project.first[number] + scope
         edges = self._edges
-        for target in targets:
-            key = (caller, target.number)
+        for callee, certainty, way in targets:
+            key = (caller, callee)
             known = edges.get(key)
             if known is None:
-                edges[key] = (target.certainty, target.way, {line})
+                edges[key] = (certainty, way, lines)
             else:
-                known[2].add(line)
-                if (target.certainty, target.way) < known[:2]:
-                    edges[key] = (target.certainty, target.way, known[2])
+                best = min((certainty, way), known[:2])
+                edges[key] = (*best, known[2] + lines)
 
     def targets(self, file: int, scope: int, written: str) -> list[Target]:
         """Units that a call of an expression at a place may reach."""
@@ -211,7 +202,7 @@ class Edges:
             elif value.kind == "class":
                 yield Target(self._constructor(value.number), LIKELY, value.way)
             elif value.kind == "parent" and self.project.languages[file].shapes.parent_constructs:
-                for one in self.resolver.hierarchy.order(value.number).classes[1:2]:
+                for one in self.resolver.order(value.number).classes[1:2]:
                     yield Target(self._constructor(one), CERTAIN, "super")
             elif value.kind == "module" and value.way == "top":
                 yield Target(-1 - value.number, CERTAIN, "import")
@@ -229,7 +220,7 @@ class Edges:
         if twin >= 0:
             number = self.project.first[file] + twin
         for name in self.project.languages[file].shapes.constructors:
-            own = self.resolver.hierarchy.own(number, name)
+            own = self.resolver.own(number, name)
             if own is not None:
                 return own
         return number
@@ -254,7 +245,7 @@ class Edges:
         self, value: Value, name: str, found: Values | None, file: int
     ) -> list[Target]:
         """A method of an instance, with the methods that override it in the classes below."""
-        hierarchy = self.resolver.hierarchy
+        hierarchy = self.resolver
         base = found[0].number if found and found[0].way == "member" else None
         over = hierarchy.overriders(value.number, name, base)
         sure = CERTAIN if value.kind in {"self", "class"} and not over else LIKELY
@@ -279,29 +270,25 @@ class Edges:
 
     def records(self) -> list[CallEdge]:
         """The edges, sorted by caller and callee."""
-        refs: dict[int, UnitRef] = {}
-        for caller, callee in self._edges:
-            for number in (caller, callee):
-                if number not in refs:
-                    refs[number] = self._ref(number)
-        order = {
-            number: place
-            for place, number in enumerate(sorted(refs, key=lambda n: _place(refs[n])))
+        first, edges = self.project.first, self._edges
+        # units are numbered by path and line; a file's top level comes before its units
+        place = {
+            number: 2 * number if number >= 0 else 2 * first[-1 - number] - 1
+            for key in edges
+            for number in key
         }
-        keys = sorted(self._edges, key=lambda key: (order[key[0]], order[key[1]]))
-        records = []
-        for key in keys:
-            certainty, way, lines = self._edges[key]
-            records.append(
-                CallEdge(
-                    caller=refs[key[0]],
-                    callee=refs[key[1]],
-                    lines=tuple(sorted(lines)),
-                    certainty=_CERTAINTIES[certainty],
-                    way=way,
-                )
+        refs = {number: self._ref(number) for number in place}
+        ordered = sorted(edges, key=lambda key: (place[key[0]], place[key[1]]))
+        return [
+            CallEdge(
+                caller=refs[caller],
+                callee=refs[callee],
+                lines=tuple(sorted(set(edges[caller, callee][2]))),
+                certainty=_CERTAINTIES[edges[caller, callee][0]],
+                way=edges[caller, callee][1],
             )
-        return records
+            for caller, callee in ordered
+        ]
 
     def _ref(self, number: int) -> UnitRef:
         """A unit's record; its path was validated with its file's row, so it is not again."""
@@ -314,7 +301,3 @@ class Edges:
         if not name.isascii():
             name = name.encode("latin-1").decode("utf-8", "replace")
         return UnitRef.model_construct(path=path, unit=name, first=unit.first, last=unit.last)
-
-
-def _place(ref: UnitRef) -> tuple[str, int, int, str]:
-    return (ref.path, ref.first, -ref.last, ref.unit)

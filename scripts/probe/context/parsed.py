@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
-from probe.code.facts import Facts, read_facts
+from probe.code.facts import Facts
 from probe.code.languages import LANGUAGES, language_of
 from probe.code.languages.base import ModuleFinder
+from probe.code.reading import read_facts
 from probe.code.trees import parse
 from probe.code.units import Unit, find_units
 from probe.context.comments import Comment, comments_of

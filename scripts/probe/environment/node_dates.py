@@ -5,12 +5,12 @@ and the lock itself: a hash that was committed by T0 cannot be that of a later r
 installed has that hash. A registry's own date after T0 contradicts the lock, and stops the build.
 """
 
-import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
+from probe.environment.base import Machine
 from probe.environment.node_lock import Lock, Placement
 from probe.environment.node_registry import Packument, Published, platform_allows
 from probe.errors import ProbeError
@@ -30,8 +30,10 @@ class Dated(NamedTuple):
     """How many are dated by which ground, where it is not the registry alone."""
 
 
-def on_this_platform(lock: Lock, packuments: Mapping[str, Packument] | None = None) -> Lock:
-    """A lock without optional releases for other systems, by the lock's or the registry's word."""
+def for_machine(
+    lock: Lock, machine: Machine, packuments: Mapping[str, Packument] | None = None
+) -> Lock:
+    """A lock without optional releases for other machines, by the lock's or the registry's word."""
     kept = []
     for one in lock.placements:
         known = packuments.get(one.name) if packuments else None
@@ -40,17 +42,16 @@ def on_this_platform(lock: Lock, packuments: Mapping[str, Packument] | None = No
             getattr(one, key) or (getattr(release, key) if release else ())
             for key in ("os", "cpu", "libc")
         ]
-        fits = all(platform_allows(*pair) for pair in zip(lists, this_platform(), strict=True))
+        fits = all(platform_allows(*pair) for pair in zip(lists, npm_names(machine), strict=True))
         if fits or not one.optional:
             kept.append(one)
     return replace(lock, placements=tuple(kept))
 
 
-def this_platform() -> tuple[str, str, str]:
+def npm_names(machine: Machine) -> tuple[str, str, str]:
     """Operating system, processor and C library as npm names them."""
-    machine = platform.machine()
-    cpu = {"x86_64": "x64", "aarch64": "arm64", "i686": "ia32"}.get(machine, machine)
-    return "linux", cpu, "glibc"
+    processors = {"x86_64": "x64", "aarch64": "arm64", "i686": "ia32", "armv7l": "arm"}
+    return machine.system, processors.get(machine.processor, machine.processor), machine.libc
 
 
 def published(lock: Lock, packuments: Mapping[str, Packument]) -> dict[Placement, Published]:
@@ -134,5 +135,5 @@ def _refuse(source: str, wrong: Mapping[str, Release], cutoff: datetime) -> None
     more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
     raise ProbeError(
         f"{source}: later than T0 ({cutoff:%Y-%m-%d}): {shown}{more}; "
-        "accept each with a reason in the override, or mend the lock"
+        "accept each as `late: {name@version: reason}` in envs/{repo}/environment.yaml"
     )

@@ -10,54 +10,49 @@ from pathlib import PurePosixPath
 
 from probe.environment.node_lock import MODULES, Link, Lock, Placement
 from probe.environment.node_registry import Published
+from probe.environment.recipe import ARTIFACTS, OVERLAY, PREFIX
 
-ROOT = "/opt/probe-env/node"
-"""Where everything of Node is inside: ``bin``, ``runtime`` and ``tree``."""
-LISTS = ("places.tsv", "bins.tsv", "links.tsv", "folders.tsv")
-"""Names of the lists among the artifacts, below ``node/``."""
+ROOT = f"{PREFIX}/node"
+"""Where everything of Node is inside: ``bin``, ``runtime``, ``npm`` and ``tree``."""
+PLACES, BINS, LINKS, FOLDERS = (f"node-{name}.tsv" for name in ("places", "bins", "links", "folders"))
+"""Names of the lists among the artifacts."""
 
 INSTALL = f"""\
-set -euo pipefail
-root={ROOT}
-lists=/artifacts/node
-mkdir -p "$root/bin" "$root/tree"
+mkdir -p {ROOT}/bin {ROOT}/tree
 unpack() {{
     mkdir -p "$2"
-    tar -xzf "/artifacts/$1" --strip-components=1 --no-same-owner --no-same-permissions -C "$2"
+    tar -xzf "{ARTIFACTS}/$1" --strip-components=1 --no-same-owner --no-same-permissions \
+        --warning=no-unknown-keyword -C "$2"
+    chmod -R u+rwX,go+rX "$2"
 }}
 export -f unpack
-unpack node/runtime.tgz "$root/runtime"
-rm -rf "$root/runtime/include" "$root/runtime/share"
-ln -sfn ../runtime/bin/node "$root/bin/node"
-unpack node/npm.tgz "$root/npm"
+unpack "${{runtime[0]##*/}}" {ROOT}/runtime
+rm -rf {ROOT}/runtime/include {ROOT}/runtime/share
+ln -s ../runtime/bin/node {ROOT}/bin/node
+{ROOT}/bin/node --version || {{ echo "PROBE: error: this Node needs glibc 2.28 and libstdc++ in the base image" >&2; exit 1; }}
+unpack "${{npm[0]##*/}}" {ROOT}/npm
 for name in npm npx; do
-    printf '#!/bin/sh\\nexec "%s/bin/node" "%s/npm/bin/%s-cli.js" "$@"\\n' "$root" "$root" "$name" >"$root/bin/$name"
-    chmod +x "$root/bin/$name"
+    printf '#!/bin/sh\nexec {ROOT}/bin/node {ROOT}/npm/bin/%s-cli.js "$@"\n' "$name" >{ROOT}/bin/$name
+    chmod +x {ROOT}/bin/$name
 done
-cd "$root/tree"
-tr '\\t\\n' '\\0\\0' <"$lists/places.tsv" | xargs -0 -r -n 2 -P 4 bash -euc 'unpack "$1" "./$0"'
-chmod -R u+rwX,go+rX "$root"
-while IFS=$'\\t' read -r link target; do
+cd {ROOT}/tree
+tr '\t\n' '\0\0' <{ARTIFACTS}/{PLACES} | xargs -0 -r -n 2 -P 4 bash -euc 'unpack "$1" "./$0"'
+while IFS=$'\t' read -r link target; do
     mkdir -p "${{link%/*}}"
     ln -sfn "$target" "$link"
-done <"$lists/links.tsv"
-while IFS=$'\\t' read -r link target; do
+done <{ARTIFACTS}/{LINKS}
+while IFS=$'\t' read -r link target; do
     mkdir -p "${{link%/*}}"
     [ -e "$link" ] || ln -s "$target" "$link"
     [ ! -f "${{link%/*}}/$target" ] || chmod +x "${{link%/*}}/$target"
-done <"$lists/bins.tsv"
-cp "$lists/folders.tsv" "$root/folders.tsv"
-"$root/bin/node" --version
-"""
-"""Run with bash in a place without a network; artifacts at ``/artifacts``."""
-
-SETUP = f"""\
+done <{ARTIFACTS}/{BINS}
 while IFS= read -r folder; do
-    mkdir -p "$folder"
-    find "{ROOT}/tree/$folder" -mindepth 1 -maxdepth 1 -print0 | xargs -0 -r ln -sfn -t "$folder"
-done <{ROOT}/folders.tsv
+    mkdir -p "$folder" "{OVERLAY}/$folder"
+    find "{ROOT}/tree/$folder" -mindepth 1 -maxdepth 1 -exec ln -s -t "{OVERLAY}/$folder" {{}} +
+done <{ARTIFACTS}/{FOLDERS}
 """
-"""Run in the project's folder of every new sandbox, before anything else."""
+"""Installs everything; see :class:`probe.environment.recipe.EcosystemRecipe`. Arrays: ``runtime`` and
+``npm``, a file each."""
 
 
 def places(lock: Lock, files: Mapping[Placement, str]) -> str:

@@ -9,26 +9,23 @@ import base64
 import hashlib
 import json
 import os
-import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from probe.environment.downloads import Download, MissingError, cache_path, get, get_artifact
 from probe.environment.node_semver import parse_version
+from probe.environment.recipe import Artifact
 from probe.errors import ProbeError
 from probe.records.store import atomic_writer
 
 REGISTRY = "https://registry.npmjs.org"
 """Asked unless the variable ``npm_config_registry`` names another."""
 
-_ATTEMPTS = 5
-_TIMEOUT_S = 120
 _WORKERS = 16
 _STRENGTHS = ("sha512", "sha384", "sha256", "sha1")
 
@@ -70,7 +67,8 @@ class Packument:
 
     def bound(self, version: str) -> datetime | None:
         """When the release was surely out: its own date or, from a mirror, the earliest of it and of
-        later releases of the same minor line, since these are published in order."""
+        later releases of the same minor line, since these are published in order.
+        """
         release = self.releases.get(version)
         if release is None or release.seen is None:
             return None
@@ -102,7 +100,9 @@ class Registry:
         """
         url = f"{self.base}/{urllib.parse.quote(name, safe='@')}"
         try:
-            told = json.loads(_get(url))
+            told = json.loads(get(url))
+        except MissingError:
+            raise ProbeError(f"npm package {name}: the registry does not have it") from None
         except ValueError:
             raise ProbeError(f"{url}: the answer is no JSON; is this an npm registry?") from None
         return _read_packument(name, told)
@@ -121,16 +121,64 @@ class Registry:
         """Where the registry keeps a release, whatever host a lock names."""
         return f"{self.base}/{urllib.parse.quote(name, safe='@/')}/-/{name.split('/')[-1]}-{version}.tgz"
 
-    def download(self, wanted: Mapping[Path, tuple[str, str]]) -> None:
-        """Fetch tarballs to their files, each with its address and hash; those that are there stay.
+    def tarballs(self, wanted: Iterable["Tarball"], folder: Path, cache: Path) -> list[Artifact]:
+        """Have these releases as artifacts, several at a time, each with the hash that is asked for.
 
         Raises:
             ProbeError: one is not to be had, or its hash differs.
         """
+        ordered = sorted(set(wanted))
         with ThreadPoolExecutor(_WORKERS) as pool:
-            jobs = [pool.submit(_fetch, path, *what) for path, what in wanted.items()]
-            for job in jobs:
-                job.result()
+            jobs = [pool.submit(self._tarball, one, folder, cache) for one in ordered]
+            try:
+                return [job.result() for job in jobs]
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _tarball(self, wanted: "Tarball", folder: Path, cache: Path) -> Artifact:
+        """One release; npm's hashes are not those of the cache, so a small file translates."""
+        known = cache / "npm" / hashlib.sha256(wanted.integrity.encode()).hexdigest()
+        if known.is_file():
+            sha256 = known.read_text(encoding="ascii").strip()
+            kept = cache_path(cache, sha256)
+            if kept.is_file() and check_integrity(kept.read_bytes(), wanted.integrity):
+                return get_artifact(Download(wanted.file, "", sha256), folder, cache)
+        url = self.tarball_url(wanted.name, wanted.version)
+        content = get(url)
+        if not check_integrity(content, wanted.integrity):
+            raise ProbeError(
+                f"{url}: its hash is not {wanted.integrity[:22]}… as the lock says; "
+                "the registry serves other bytes (npm_config_registry)"
+            )
+        artifact = keep_artifact(wanted.file, content, folder, cache)
+        with atomic_writer(known) as stream:
+            stream.write(artifact.sha256.encode())
+        return artifact
+
+
+class Tarball(NamedTuple):
+    """A release that is wanted as a file."""
+
+    name: str
+    """In the registry."""
+    version: str
+    """Exact."""
+    integrity: str
+    """What its bytes must have."""
+
+    @property
+    def file(self) -> str:
+        """Its name among the artifacts."""
+        return f"npm-{self.name.replace('/', '+')}-{self.version}.tgz"
+
+
+def keep_artifact(file: str, content: bytes, folder: Path, cache: Path) -> Artifact:
+    """Put bytes into the cache and among the artifacts."""
+    sha256 = hashlib.sha256(content).hexdigest()
+    with atomic_writer(cache_path(cache, sha256)) as stream:
+        stream.write(content)
+    return get_artifact(Download(file, "", sha256), folder, cache)
 
 
 def check_integrity(content: bytes, integrity: str) -> bool:
@@ -141,7 +189,7 @@ def check_integrity(content: bytes, integrity: str) -> bool:
         named.setdefault(algorithm, []).append(digest.split("?")[0])
     for algorithm in _STRENGTHS:
         if algorithm in named:
-            real = base64.b64encode(hashlib.new(algorithm, content).digest()).decode()  # noqa: S324
+            real = base64.b64encode(hashlib.new(algorithm, content).digest()).decode()
             return real in named[algorithm]
     return False
 
@@ -152,38 +200,6 @@ def platform_allows(listed: Iterable[str], this: str) -> bool:
     refused = {entry[1:] for entry in entries if entry.startswith("!")}
     named = {entry for entry in entries if not entry.startswith("!")}
     return this not in refused and (not named or this in named)
-
-
-def _fetch(path: Path, url: str, integrity: str) -> None:
-    if path.is_file() and check_integrity(path.read_bytes(), integrity):
-        return
-    content = _get(url)
-    if not check_integrity(content, integrity):
-        raise ProbeError(
-            f"{url}: its hash is not the lock's {integrity[:22]}…; the registry serves other bytes"
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_writer(path) as stream:
-        stream.write(content)
-
-
-def _get(url: str) -> bytes:
-    request = urllib.request.Request(url, headers={"User-Agent": "probe"})  # noqa: S310
-    problem = ""
-    for attempt in range(_ATTEMPTS):
-        if attempt:
-            time.sleep(2.0**attempt / 2)
-        try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
-                content: bytes = answer.read()
-                return content
-        except urllib.error.HTTPError as error:
-            problem = f"HTTP {error.code}"
-            if error.code < 500 and error.code not in {408, 429}:
-                break
-        except (OSError, ValueError) as error:
-            problem = str(getattr(error, "reason", error))
-    raise ProbeError(f"{url}: {problem}; is the npm registry reachable (npm_config_registry)?")
 
 
 def _read_packument(name: str, told: Any) -> Packument:

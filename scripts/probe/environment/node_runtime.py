@@ -6,7 +6,6 @@ When it came out is told by the package ``node-releases``, or else by the regist
 
 import io
 import json
-import platform
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from probe.environment.base import Machine, UnbuildableError
+from probe.environment.node_dates import npm_names
 from probe.environment.node_registry import Packument
 from probe.environment.node_semver import Version, parse_version, satisfies
 from probe.errors import ProbeError
@@ -104,7 +105,7 @@ def choose_node(
     """The newest release of the wished lines that was out by T0; long-term support goes first.
 
     Raises:
-        ProbeError: there is none.
+        UnbuildableError: there is none.
     """
     exact = [parse_version(text) for text in wish.ranges]
     if len(exact) == 1 and exact[0] is not None and wish.ranges[0].lstrip("v") in packument.releases:
@@ -126,22 +127,22 @@ def choose_node(
         if pool:
             return ".".join(str(part) for part in max(pool)[:3])
     asked = ", ".join(wish.ranges)
-    raise ProbeError(
+    raise UnbuildableError(
         f"no Node release {asked} ({wish.where or 'no file names one'}) was on npm by "
-        f"{cutoff:%Y-%m-%d}; name one as `node:` in the override"
+        f"{cutoff:%Y-%m-%d}; name one as node.release in the override"
     )
 
 
-def node_package() -> str:
-    """The package on npm that holds Node for this machine.
+def node_package(machine: Machine) -> str:
+    """The package on npm that holds Node for a machine.
 
     Raises:
-        ProbeError: there is none.
+        UnbuildableError: there is none.
     """
-    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine())
-    if machine is None or platform.system() != "Linux":
-        raise ProbeError(f"npm has no Node for {platform.system()} on {platform.machine()}")
-    return f"node-linux-{machine}"
+    system, processor, libc = npm_names(machine)
+    if system != "linux" or processor not in {"x64", "arm64"} or libc != "glibc":
+        raise UnbuildableError(f"npm has no Node for {system}, {processor} and {libc}")
+    return f"node-linux-{processor}"
 
 
 def _was_out(text: str, packument: Packument, calendar: Calendar, cutoff: datetime) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-
 _RUNNERS = {"jest", "mocha", "ts-mocha", "vitest", "ava", "tap", "tape", "uvu", "jasmine"}
 _CHECKS = {
     "eslint", "prettier", "standard", "ts-standard", "xo", "tsd", "attw", "flow", "stylelint",

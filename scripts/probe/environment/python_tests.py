@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from probe.environment.override import TestOverride
 from probe.environment.python_project import Project
-from probe.environment.python_wanted import pytest_settings
+from probe.environment.python_pytest import pytest_settings
 from probe.environment.recipe import TestPlan
 from probe.environment.tree import Tree
 

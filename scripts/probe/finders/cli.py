@@ -22,6 +22,7 @@ from probe.finders.base import FinderContext
 from probe.finders.cli_base import INSIDE, SCHEMA_FILE, Asked, CliTool, urls
 from probe.finders.cli_check import check_cli_model
 from probe.finders.cli_install import machine, tool_version
+from probe.finders.cli_packages import tool_folder
 from probe.finders.cli_session import Talk, shown_command, talk, write_transcript
 from probe.finders.locate import SnapshotTree
 from probe.finders.session import (
@@ -34,6 +35,7 @@ from probe.finders.session import (
     session_texts,
 )
 from probe.gateway import Caps, Gateway, GatewayReport
+from probe.isolation.agents import check_agents
 from probe.models.base import NOT_SERVED
 from probe.models.ledger import Ledger
 from probe.models.secrets import one_line
@@ -161,8 +163,10 @@ def _job(context: FinderContext, tool: CliTool) -> _Job:
         raise FinderError(f"run {context.run!r}: its finder was given no ledger, or no agents")
     check_cli_model(tool.name, session.model.name, session.model.entry)
     version = tool_version(tool, session.agents)
+    agents = tool_folder(tool, session.agents)
+    check_agents(agents, session.archive)
     schema = json.dumps(strict_schema(AuditAnswer), ensure_ascii=False)
-    return _Job(context, session, session.ledger, session.agents, tool, version, schema)
+    return _Job(context, session, session.ledger, agents, tool, version, schema)
 
 
 def _run(job: _Job, prompt: str) -> _Done:

@@ -1,11 +1,12 @@
 """What can be said of a command-line agent before any job: whether it can be had, and who it talks with."""
 
 import importlib
+import json
 from pathlib import Path
 from typing import cast
 
 from probe.config import ModelEntry
-from probe.errors import ConfigError
+from probe.errors import ConfigError, FinderError
 from probe.finders.base import get_finder
 from probe.finders.cli_base import CliTool
 from probe.finders.cli_install import agents_folder, check_npm, machine, tool_version
@@ -77,3 +78,19 @@ def check_cli_model(tool: str, name: str, entry: ModelEntry) -> None:
             f"models.yaml: {name}: {tool} cannot be told {', '.join(untold)}; name a model without for "
             "runs of this tool"
         )
+
+
+def pinned_version(tool: str, listed: Path) -> str:
+    """The version of an agent that ``envs/agents/package.json`` pins: another one reruns its passes.
+
+    Raises:
+        FinderError: there is no such tool, or the file cannot be read or does not list it.
+    """
+    manifest = listed / "package.json"
+    package = tool_of(tool).package.format(machine="x64")
+    try:
+        found = json.loads(manifest.read_text(encoding="utf-8"))
+        pinned = {**found["dependencies"], **found["optionalDependencies"]}
+        return str(pinned[package])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FinderError(f"{manifest}: pins no version of {package} ({tool}): {error}") from error

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from probe.errors import FinderError
-from probe.finders.base import Asking, FinderContext
+from probe.finders.base import Asking, FinderContext, repeat_of
 from probe.finders.locate import SnapshotTree
 from probe.finders.normalise import Cleaner, Normalised, RawItem, normalise
 from probe.finders.questions import Part, WindowError, joined, pass_parts, without_repeats
@@ -93,7 +93,7 @@ def find(context: FinderContext) -> PassResult:
         [Question[FindAnswer](part.id, part.messages) for part in parts],
         FindAnswer,
         purpose=f"find {context.repo}/{context.run}/{context.the_pass.id}",
-        sample=_repeat(context),
+        sample=repeat_of(context),
     )
     answered = list(zip(parts, replies, strict=True))
     status, problem = _outcome(answered)
@@ -112,13 +112,6 @@ def find_parts(
         FinderError: a file cannot be read.
     """
     return pass_parts(repo, the_pass, tree, prompt, model, FindAnswer.model_json_schema())
-
-
-def _repeat(context: FinderContext) -> int:
-    repeat = context.settings.get("repeat", 1)
-    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
-        raise FinderError(f"run {context.run!r}: 'repeat' is {repeat!r}; expected 1 or more")
-    return repeat
 
 
 def _outcome(answered: Answered) -> tuple[PassStatus, str | None]:

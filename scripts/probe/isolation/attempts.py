@@ -42,13 +42,13 @@ _INLINE = re.compile(
 )
 _DEVICE = re.compile(r"/dev/(?:tcp|udp)/(?!localhost|127\.)")
 _WEB_TOOLS = re.compile(
-    r"""["'](?:name|tool|tool_name|toolName)["']\s*:\s*["']
-        (web_?search\w*|web_?fetch\w*|google_web_search|browser_?\w*|url_?context)["']""",
+    r"""(?<!\\)"(?:name|tool|tool_name|toolName)"\s*:\s*"
+        (web_?search\w*|web_?fetch\w*|google_web_search|browser_?\w*|url_?context)\"""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SERVED_WEB = re.compile(
-    r"""["'](web_search_call|web_search_tool_result|web_fetch_tool_result|groundingMetadata
-        |grounding_metadata|url_context_metadata)["']""",
+    r"""(?<!\\)"(?:type"\s*:\s*"(?P<type>web_search|web_search_call|web_search_tool_result|web_fetch_tool_result
+        |server_tool_use)|(?P<key>groundingMetadata|grounding_metadata|url_context_metadata))\"""",
     re.VERBOSE,
 )
 
@@ -96,7 +96,8 @@ def find_web_tools(text: str, line: int) -> Iterator[Attempt]:
     serves works outside: its results in a transcript are a leak.
     """
     for match in _SERVED_WEB.finditer(text):
-        yield Attempt("web_tool", match[1], "served by the provider", line, "leak")
+        name = match["type"] or match["key"]
+        yield Attempt("web_tool", name, "served by the provider", line, "leak")
     for match in _WEB_TOOLS.finditer(text):
         yield Attempt("web_tool", match[1], "asked for by the model", line)
 

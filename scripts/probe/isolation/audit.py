@@ -5,7 +5,6 @@ gets, opened for real. Each check counts what it looked at: one that looked at n
 and is an error.
 """
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -34,8 +33,6 @@ from probe.records import (
     file_sha256,
 )
 from probe.sandbox import WORK, Mount, Sandbox
-
-log = logging.getLogger(__name__)
 
 _CHANGELOG_BYTES = 4_000_000
 _PACKAGE_CHANGELOG_BYTES = 20_000
@@ -108,6 +105,7 @@ def audit_snapshot(
     found.add(tree.leaks)
     found.look_for_git(archive)
     found.look_at_dates(archive, [f"{WORK}/"], _CHANGELOG_BYTES)
+    _refuse(about, found, tree.known, override)  # a sandbox would refuse some of it less clearly
     box = open_environment(
         about.environment,
         about.folder,
@@ -119,10 +117,8 @@ def audit_snapshot(
     with closing(box):
         _look_inside(box, about, override, archive, found, sockets)
         used = box.info.engine
-    leaks, accepted = _sort_out(found, tree.known, override.leaks)
+    accepted = _refuse(about, found, tree.known, override)
     _check_counts(about, found)
-    if leaks:
-        raise IsolationError(_message(about.info.repo, leaks))
     if file_sha256(about.archive) != about.info.archive_sha256:
         raise IsolationError(
             f"{about.archive}: is not the archive that commit.json beside it describes; delete both and "
@@ -203,22 +199,23 @@ def _foreign(archive: Listing, inside: Listing) -> list[Leak]:
     ]
 
 
-def _sort_out(
-    found: Findings, known: frozenset[str], reasons: Mapping[str, str]
-) -> tuple[list[Leak], list[Leak]]:
-    """What remains, and what is accepted with its reason in the detail."""
+def _refuse(
+    about: Snapshot, found: Findings, known: frozenset[str], override: Override
+) -> list[Leak]:
+    """Stop where a leak is left; else the accepted ones, each with its reason in the detail."""
     leaks, accepted = [], []
     for leak in found.leaks:
-        reason = _reason(leak, found, known, reasons)
+        reason = _reason(leak, found, known, override.leaks)
         if reason is None:
             leaks.append(leak)
         else:
-            log.info("accepted: %s %s: %s", leak.kind, leak.where, reason)
-            accepted.append(
-                leak.model_copy(update={"detail": f"{leak.detail}; accepted: {reason}"})
-            )
-    order = list(_REMEDIES)
-    return sorted(leaks, key=lambda leak: (order.index(leak.kind), leak.where)), accepted
+            detail = f"{leak.detail}; accepted: {reason}"
+            accepted.append(leak.model_copy(update={"detail": detail}))
+    if leaks:
+        order = list(_REMEDIES)
+        leaks.sort(key=lambda leak: (order.index(leak.kind), leak.where))
+        raise IsolationError(_message(about.info.repo, leaks))
+    return accepted
 
 
 def _reason(
@@ -246,7 +243,8 @@ def _check_counts(about: Snapshot, found: Findings) -> None:
 
 def _message(repo: str, leaks: Iterable[Leak]) -> str:
     listed = list(leaks)
-    shown = "; ".join(f"{leak.kind} {leak.where} ({leak.detail})" for leak in listed[:_SHOWN])
+    told = [f"{leak.kind} {leak.where} ({leak.detail})" for leak in listed[:_SHOWN]]
+    shown = "; ".join("".join(c if c.isprintable() else "?" for c in text) for text in told)
     more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     remedies = "; ".join(dict.fromkeys(_REMEDIES[leak.kind] for leak in listed[:_SHOWN]))
     return (

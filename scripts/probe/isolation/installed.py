@@ -19,9 +19,11 @@ from probe.isolation.tree import Past
 from probe.records import Leak, Release
 from probe.sandbox import WORK
 
-_NODE = re.compile(r"(?P<root>.*/node_modules/(?P<name>(?:@[^/]+/)?[^/.][^/]*))/package\.json")
+NODE_PACKAGE = re.compile(
+    r"(?P<root>.*/node_modules/(?P<name>(?:@[^/]+/)?[^/.][^/]*))/package\.json"
+)
 _NPM = re.compile(rf"(?P<root>{PREFIX}/node/(?P<name>npm))/package\.json")
-_PYTHON = re.compile(
+PYTHON_PACKAGE = re.compile(
     r"(?P<root>.*)/(?P<name>[^/-]+)(?:-(?P<version>[^/-]+)[^/]*)?\.(?:dist|egg)-info(?:/(?:METADATA|PKG-INFO))?"
 )
 _SITE = re.compile(r"/(?:site|dist)-packages/.")
@@ -125,7 +127,9 @@ def _find(inside: Listing) -> Iterator[Package]:
         if entry.kind != "file" or entry.path.startswith(f"{WORK}/"):
             continue
         path = entry.path
-        match = _NODE.fullmatch(path) or _NPM.fullmatch(path) or _PYTHON.fullmatch(path)
+        match = (
+            NODE_PACKAGE.fullmatch(path) or _NPM.fullmatch(path) or PYTHON_PACKAGE.fullmatch(path)
+        )
         if match:
             named[path] = match
     texts = inside.read_all([p for p in named if p.startswith(PREFIX)], _MANIFEST_BYTES)

@@ -3,23 +3,25 @@
 A hit is evidence for a person, and is weighed by what else can explain it:
 
 - ``leak``: what a tool printed, or a prompt gave, cannot be known at T0: the name of a window commit (10
-  digits or more, or two shorter ones), lines of one fix (two of them in one text, or a long one), a later issue by its address
-  on the project's host; and results of a provider's web search.
+  digits or more, or two shorter ones), lines of one fix (two of them in one text, or a long one), a
+  later issue by its address on the project's host; and results of a provider's web search.
 - ``suspect``: the same in the model's own words or commands, and in output that may echo them. A model
   can remember the project's future from its training, may write the very fix because it found the bug,
-  and a bare ``#600`` may be a colour, or an issue of another project. That is contamination or skill, not a hole in the isolation.
+  and a bare ``#600`` may be a colour, or an issue of another project. That is contamination, skill or
+  chance, and no hole in the isolation.
 - ``attempt``: a command that asks for history or a network, a web tool that the model called.
 
 What the snapshot holds is no hit, and what the prompt or the model said before is no leak of the output
 that repeats it.
 """
 
+import os.path
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from probe.isolation.attempts import find_attempts, find_web_tools
-from probe.isolation.transcripts import Piece, read_pieces
+from probe.isolation.attempts import Attempt, find_attempts, find_web_tools
+from probe.isolation.transcripts import Piece, Transcript, read_session
 from probe.isolation.unknown import (
     HEX,
     SURE_DIGITS,
@@ -73,7 +75,8 @@ def scan_run(results: Iterable[tuple[Path, PassResult]], unknown: Unknown) -> Sc
     for file, result in results:
         if result.transcript is not None:
             read += 1
-            leaks += scan_session(file.parent / result.transcript, result.pass_id, unknown)
+            transcript = Path(os.path.normpath(file.parent / result.transcript))
+            leaks += scan_session(transcript, result.pass_id, unknown)
     return Scan(leaks, read)
 
 
@@ -84,8 +87,8 @@ def scan_session(transcript: Path, pass_id: str, unknown: Unknown) -> list[Sessi
         IsolationError: it is missing or malformed.
     """
     found: dict[tuple[LeakKind, str, LeakSource], list[_Hit]] = {}
-    pieces = read_pieces(transcript)
-    for piece in pieces:
+    session = read_session(transcript)
+    for piece in session.pieces:
         for hit in _hits(piece, unknown):
             found.setdefault((hit.kind, hit.key, piece.source), []).append(hit)
     leaks = []
@@ -98,7 +101,7 @@ def scan_session(transcript: Path, pass_id: str, unknown: Unknown) -> list[Sessi
             continue
         weight = _weight(source, hits, echo=echo)
         leaks.append(_leak(transcript, pass_id, source, weight, hits))
-    leaks += _attempts(transcript, pass_id, pieces)
+    leaks += _attempts(transcript, pass_id, session)
     return sorted(leaks, key=lambda leak: int(leak.where.rpartition(":")[2]))
 
 
@@ -156,27 +159,22 @@ def _number_hits(piece: Piece, unknown: Unknown) -> Iterator[_Hit]:
             yield _Hit("issue_number", str(found.number), found.words, piece.line, ours)
 
 
-def _attempts(transcript: Path, pass_id: str, pieces: Iterable[Piece]) -> list[SessionLeak]:
+def _attempts(transcript: Path, pass_id: str, session: Transcript) -> list[SessionLeak]:
     """Attempts of a session, each program once."""
-    tried: dict[tuple[LeakKind, str, LeakWeight], list[tuple[str, int]]] = {}
-    for piece in pieces:
-        for one in find_attempts(piece):
-            tried.setdefault((one.kind, one.name, one.weight), []).append((one.words, one.line))
-    with transcript.open(encoding="utf-8", errors="replace") as stream:
-        for number, text in enumerate(stream, 1):
-            if not text.startswith(('{"type": "probe.', '{"kind":"header"')):
-                for one in find_web_tools(text, number):
-                    key = (one.kind, one.name, one.weight)
-                    tried.setdefault(key, []).append((one.words, one.line))
+    tried: dict[tuple[LeakKind, str, LeakWeight], list[Attempt]] = {}
+    found = [one for piece in session.pieces for one in find_attempts(piece)]
+    found += [one for line, text in session.events for one in find_web_tools(text, line)]
+    for one in found:
+        tried.setdefault((one.kind, one.name, one.weight), []).append(one)
     return [
         SessionLeak(
             kind=kind,
-            where=f"{transcript.name}:{uses[0][1]}",
-            detail=f"{name}: {uses[0][0]}",
+            where=f"{transcript.name}:{uses[0].line}",
+            detail=f"{name}: {uses[0].words}",
             pass_id=pass_id,
             source="command",
             weight=weight,
-            count=len(dict.fromkeys(uses)),
+            count=len({one.words for one in uses}),
         )
         for (kind, name, weight), uses in tried.items()
     ]

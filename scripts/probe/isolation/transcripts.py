@@ -7,7 +7,7 @@ which is the weaker evidence.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ class Piece(NamedTuple):
     """Line of the transcript, 1-based."""
 
 
+_ADDED = '{"type": "probe.'
 _OUTPUTS = frozenset({
     "aggregated_output", "output", "stdout", "stderr", "tool_result", "tooluseresult", "tool_use_result",
     "functionresponse", "function_response", "partialresult", "returndisplay", "resultdisplay",
@@ -57,7 +58,16 @@ _NO_TEXT = frozenset({
 """Keys of names, not texts: random identifiers look like abbreviated commits."""
 
 
-def read_pieces(path: Path) -> list[Piece]:
+class Transcript(NamedTuple):
+    """A session's record."""
+
+    pieces: list[Piece]
+    """All texts, in order."""
+    events: list[tuple[int, str]]
+    """Lines of a command-line agent's own, with their numbers; empty for an agent of ours."""
+
+
+def read_session(path: Path) -> Transcript:
     """All texts of a transcript, in order.
 
     Raises:
@@ -75,7 +85,11 @@ def read_pieces(path: Path) -> list[Piece]:
         ours = json.loads(first).get("kind") == "header"
     except (ValueError, AttributeError):
         raise IsolationError(f"{path}:1: no transcript: its first line is no JSON object") from None
-    return list(_of_ours(path) if ours else _of_events(path))
+    if ours:
+        return Transcript(list(_of_ours(path)), [])
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        events = list(enumerate(stream, 1))
+    return Transcript(list(_of_events(events)), [e for e in events if not e[1].startswith(_ADDED)])
 
 
 def _of_ours(path: Path) -> Iterator[Piece]:
@@ -103,21 +117,23 @@ def _of_ours(path: Path) -> Iterator[Piece]:
                 continue
 
 
-def _of_events(path: Path) -> Iterator[Piece]:
+def _of_events(events: Iterable[tuple[int, str]]) -> Iterator[Piece]:
     """A command-line agent's events; lines that PROBE added have types of their own."""
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        for number, text in enumerate(stream, 1):
-            try:
-                event = json.loads(text)
-            except ValueError:
-                yield Piece("message", text, number)
-                continue
-            kind = event.get("type") if isinstance(event, dict) else None
-            if kind == "probe.session":
-                continue
-            source: LeakSource = "prompt" if kind == "probe.prompt" else "message"
-            for found, value in _walk(event, source):
-                yield Piece(found, value, number)
+    begun: list[str] = []
+    for number, text in events:
+        event = _decoded(text)
+        if isinstance(event, dict) and event.get("delta") is True:
+            begun.append(str(event.get("content")))
+            continue
+        if begun:  # a message that came in parts
+            yield Piece("message", "".join(begun), number - 1)
+            begun = []
+        kind = event.get("type") if isinstance(event, dict) else None
+        if kind == "probe.session":
+            continue
+        source: LeakSource = "prompt" if kind == "probe.prompt" else "message"
+        for found, value in _walk(event, source):
+            yield Piece(found, value, number)
 
 
 def _walk(value: object, source: LeakSource) -> Iterator[tuple[LeakSource, str]]:

@@ -17,15 +17,15 @@ from probe.errors import IsolationError
 from probe.git.process import run_git
 from probe.records import Candidate, History
 
-HEX = re.compile(r"(?<![0-9A-Za-z_/+=.-])[0-9a-fA-F]{7,40}(?![0-9A-Za-z_/+=-])")
+HEX = re.compile(r"(?<![0-9A-Za-z_+=-])(?<!\w\.)[0-9a-fA-F]{7,40}(?![0-9A-Za-z_+=-])(?!\.\w)")
 """Words that can be a commit's name; parts of identifiers, of base64 and of UUIDs are none."""
 SURE_DIGITS = 10
 """From so many digits on an abbreviation is no chance: one in 10^12 for each commit."""
 _NUMBER = re.compile(
-    r"(?<![&\w])\#(?P<bare>\d{1,6})(?![\w.-])"
+    r"(?<![&\w])\#(?P<bare>\d{1,6})(?!\w|[.-]\w)"
     r"|(?<![\w-])(?:issues|pull|pulls|discussions)/(?P<url>\d{1,6})(?!\w)"
     r"|(?<!\w)GH-(?P<gh>\d{1,6})(?!\w)"
-    r"|(?<=[\w-])\#(?P<qualified>\d{1,6})(?![\w.-])"
+    r"|(?<=[\w-])\#(?P<qualified>\d{1,6})(?!\w|[.-]\w)"
 )
 _SLUG_BEFORE = re.compile(r"(?:^|[^\w./-]|github\.com/|gitlab\.com/)([\w.-]+/[\w.-]+)/?$")
 _BEFORE = 100

@@ -75,7 +75,8 @@ class SnapshotFile(Record):
 
 Certainty = Literal["certain", "likely", "possible"]
 """How sure a static call edge is. certain: syntax and imports leave one target; likely: the
-receiver's type is inferred, or a subclass could override it; possible: only the name tells."""
+receiver's type is inferred, or a subclass could override it; possible: only a rare name tells, or
+the function is handed on as a value."""
 ParseStatus = Literal["parsed", "partial", "text"]
 """parsed: without a syntax error; partial: with some, what could be read counts; text: not parsed
 (enormous, minified, undecodable, no grammar), carried as text without calls."""
@@ -100,7 +101,7 @@ class CallEdge(Record):
     caller: UnitRef
     """Who calls."""
     callee: UnitRef
-    """Who is called; for a class its constructor's class."""
+    """Who is called; for a class its own constructor, or the class where it defines none."""
     lines: tuple[Line, ...]
     """Lines of the calls in the caller's file, ascending."""
     certainty: Certainty

@@ -28,17 +28,18 @@ from probe.models.estimate import (
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.models.structured import Dialogue
-from probe.paths import mirror_beside, prepared_files
+from probe.paths import VARIANTS, audit_prompt, mirror_beside, prepared_files
 from probe.records import Commit, Pass, SnapshotFile, iter_jsonl, read_jsonl
 from probe.reference.classify_model import ClassifyAnswer, classify_questions
 from probe.reference.extract_model import ExtractAnswer
 from probe.report.estimate_reference import EXTRACT_OUTPUT, reference_stages
+from probe.report.estimate_sessions import session_stages
 from probe.report.tables import text_table
 from probe.snapshot.files import unpack
 
 A = TypeVar("A", bound=BaseModel)
 
-PROMPTS = ("classify", "extract", "find")
+PROMPTS = ("classify", "extract", "find", *map(audit_prompt, VARIANTS))
 """Templates that an estimate renders."""
 
 CLASSIFY_OUTPUT = Spread(60, 150, 1_500)
@@ -79,6 +80,7 @@ def estimate_build(
         planned += _reference(benchmark, repo, store, prompts)
         runs = [cell.run for cell in cells if cell.repo == repo]
         planned += _findings(benchmark, repo, runs, store, prompts["find"])
+        planned += session_stages(benchmark, repo, runs, prompts)
     return estimate(planned)
 
 

@@ -1,6 +1,7 @@
 """The records of a results folder, looked up by id: what ``probe explain`` walks through."""
 
 import csv
+import os.path
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from probe.records import (
     PassResult,
     Presence,
     Record,
+    SessionLeak,
     iter_jsonl,
     read_json,
     read_jsonl,
@@ -105,6 +107,17 @@ class RepositoryRecords:
         """A run's passes, sorted by name."""
         files = sorted((self.folder / run / "passes").glob("*.json"))
         return [read_json(path, PassResult) for path in files]
+
+    def session(self, run: str, one: PassResult) -> Path | None:
+        """The transcript of a pass; None for a finder without sessions."""
+        if one.transcript is None:
+            return None
+        return Path(os.path.normpath(self.folder / run / "passes" / one.transcript))
+
+    def leaks(self, run: str) -> list[SessionLeak]:
+        """What the scan of a run's transcripts found; nothing for a run without sessions."""
+        path = self.folder / run / "leaks.jsonl"
+        return read_jsonl(path, SessionLeak) if path.is_file() else []
 
     def _of_blocks(self, name: str, model: type[R]) -> Iterator[R]:
         for path in sorted((self.folder / "reference/blocks").glob(f"*/{name}.jsonl")):

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probe.errors import RecordError
-from probe.records import CellMetrics, Evidence, Judgement, Provenance
+from probe.records import (
+    CellMetrics,
+    Evidence,
+    Judgement,
+    PassResult,
+    Provenance,
+    SessionLeak,
+)
 from probe.report.evidence import RepositoryRecords
 from probe.report.tables import read_records_csv
 
@@ -82,6 +89,7 @@ class Explainer:
                 f"  precision  {_rate(cell.matched_findings, cell.findings, cell.precision)} findings"
             )
             yield from self._passes(records, cell.run)
+            yield from _isolation(cell, records)
             stages = " → ".join(f"{count} {stage}" for stage, count in records.funnel())
             yield f"  reference  {stages} (sha256 {cell.reference_sha256[:12]})"
             yield from self._versions(path.parent / cell.run / "config.json")
@@ -97,6 +105,7 @@ class Explainer:
         for one in passes:
             if one.status != "ok":
                 yield f"    {one.pass_id}: {one.status}: {one.error}"
+            yield from _transcript(records, run, one, "    ")
             yield from self._calls(one.provenance, "    ")
 
     def _versions(self, path: Path) -> Iterator[str]:
@@ -130,6 +139,9 @@ class Explainer:
         for one in records.passes(run):
             if one.pass_id == finding.pass_id:
                 yield f"  pass {one.pass_id} ended {one.status}; made by {_made(one.provenance)}"
+                yield from _place(one, "    ")
+                yield from _transcript(records, run, one, "    ")
+                yield from (_hit(leak, "    ") for leak in _leaks_of(records, run, one))
                 yield from self._calls(one.provenance, "    ")
         matches = [match for match in records.matches(run) if match.left == name]
         for match in matches:
@@ -182,6 +194,43 @@ class Explainer:
         for key in provenance.calls:
             path = self.cache / "calls" / key[:2] / f"{key}.json"
             yield f"{indent}call {path}" + ("" if path.is_file() else " (not in this cache)")
+
+
+def _isolation(cell: CellMetrics, records: RepositoryRecords) -> Iterator[str]:
+    """Whether the cell's sessions knew the time after T0; nothing for runs without sessions."""
+    if cell.leak_hits is None:
+        return
+    yield (
+        f"  isolation  {cell.sandbox or 'no sandbox'}, environment {cell.environment or 'unknown'}: "
+        f"{cell.leak_hits} leaks in {cell.leaked_passes} passes, {cell.leak_suspects} suspects, "
+        f"{cell.leak_attempts} attempts"
+    )
+    yield from (_hit(leak, "    ") for leak in records.leaks(cell.run) if leak.weight == "leak")
+
+
+def _place(one: PassResult, indent: str) -> Iterator[str]:
+    """Where a pass worked; nothing for finders without a sandbox."""
+    if one.sandbox is not None:
+        yield (
+            f"{indent}worked in {one.sandbox.engine} {one.sandbox.version}, {one.sandbox.image}; "
+            f"environment {one.environment or 'unknown'}"
+        )
+
+
+def _transcript(
+    records: RepositoryRecords, run: str, one: PassResult, indent: str
+) -> Iterator[str]:
+    transcript = records.session(run, one)
+    if transcript is not None:
+        yield f"{indent}transcript {transcript}" + ("" if transcript.is_file() else " (missing)")
+
+
+def _leaks_of(records: RepositoryRecords, run: str, one: PassResult) -> list[SessionLeak]:
+    return [leak for leak in records.leaks(run) if leak.pass_id == one.pass_id]
+
+
+def _hit(leak: SessionLeak, indent: str) -> str:
+    return f"{indent}{leak.weight} {leak.kind} at {leak.where} ({leak.source}): {leak.detail}"
 
 
 def _quoted(evidence: Evidence) -> Iterator[str]:

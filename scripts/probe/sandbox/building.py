@@ -182,7 +182,15 @@ def _with_podman(build: ImageBuild) -> str:
             place = folder / inside
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
-        command = ["podman", "build", "--network", "none", "--pull=never", "--layers=false", "--force-rm"]
+        command = [
+            "podman",
+            "build",
+            "--network",
+            "none",
+            "--pull=never",
+            "--layers=false",
+            "--force-rm",
+        ]
         command += ["--build-arg", f"BASE={base}", "--tag", f"localhost/{build.tag}"]
         command += ["--memory", f"{build.memory_mb * 1_000_000}b"]
         command += [part for pair in build.labels.items() for part in ("--label", "=".join(pair))]

@@ -154,7 +154,7 @@ def _isolation(
 ) -> dict[str, Any]:
     where = {
         "environment": _joined(result.environment for result in results),
-        "sandbox": _joined(result.sandbox and result.sandbox.engine for result in results),
+        "sandbox": _joined(result.sandbox.engine for result in results if result.sandbox),
     }
     if leaks is None:
         return where

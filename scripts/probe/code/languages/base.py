@@ -205,5 +205,7 @@ class Language:
     """Names that a pattern between braces binds, each with the member that it takes."""
     base_names: Callable[[str], list[str]] | None = None
     """Reads bases from the text of a ``Shapes.bases`` node; None: names between commas."""
+    shares_names: bool = False
+    """Whether a bare name can mean something of another file without an import."""
     explicit_exports: bool = False
     """Whether a file's names are its own unless it exports them."""

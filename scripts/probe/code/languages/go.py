@@ -147,6 +147,7 @@ PLUGIN = Language(
     exports=_exports,
     modules=GoModules,
     base_names=_embedded,
+    shares_names=True,
     test_names=(r"_test\.go$",),
     generated_names=(r"\.pb\.go$", r"_gen\.go$", r"^zz_generated"),
     generated_marks=(*MARKS, b"code generated"),

@@ -82,8 +82,10 @@ def _exports(node: "Node", text: str) -> Iterator[Export]:
 
 def _special(node: "Node", text: str) -> str | None:
     """``type(self)`` as ``self.__class__``."""
-    start, end = node.start_byte, node.end_byte
-    found = _TYPE_OF.fullmatch(text[start:end]) if end - start < 60 else None
+    start = node.start_byte
+    if not text.startswith("type(", start):
+        return None
+    found = _TYPE_OF.fullmatch(text[start : min(node.end_byte, start + 60)])
     return f"{found[1]}.__class__" if found else None
 
 
