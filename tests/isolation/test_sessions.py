@@ -110,8 +110,8 @@ def test_what_the_model_says_itself_and_its_echo_are_suspects(scan, case):
         ended({"findings": [{"suggested_fix": f"{LINE}\n{SECOND}"}]}),
     ) == [
         ("suspect", "window_sha", "message", "a.jsonl:2"),
-        ("suspect", "window_sha", "output", "a.jsonl:3"),
         ("suspect", "fix_text", "command", "a.jsonl:3"),
+        ("suspect", "window_sha", "output", "a.jsonl:3"),
         ("suspect", "fix_text", "output", "a.jsonl:3"),
         ("suspect", "fix_text", "message", "a.jsonl:4"),
     ]  # fmt: skip

@@ -1,6 +1,16 @@
 import pytest
 
-from probe.records import Bug, Finding, Judgement, Location, PassResult, Provenance, Usage
+from probe.records import (
+    Bug,
+    Finding,
+    Judgement,
+    Location,
+    PassResult,
+    Provenance,
+    SandboxUse,
+    SessionLeak,
+    Usage,
+)
 from probe.statistics.cell import CellIdentity, add_known, compute_cell, f1_score
 from probe.statistics.intervals import wilson
 
@@ -168,3 +178,50 @@ def test_f1_edges():
     assert f1_score(1.0, 0.5) == pytest.approx(2 / 3)
     assert add_known([None, 3]) == 3
     assert add_known([None, None]) is None
+
+
+def hit(pass_id, weight):
+    return SessionLeak(
+        kind="window_sha", where="a.jsonl:1", detail="d", pass_id=pass_id, source="output", weight=weight
+    )  # fmt: skip
+
+
+def test_leaks_flag_the_cell_and_change_no_rate():
+    use = SandboxUse(engine="docker", version="1", image="i", limits={})
+    results = [
+        result(sandbox=use, environment="built"),
+        result(sandbox=use, environment="sources_only"),
+    ]
+    leaks = [
+        hit("a", "leak"),
+        hit("a", "leak"),
+        hit("b", "leak"),
+        hit("b", "suspect"),
+        hit("c", "attempt"),
+    ]
+    clean = compute_cell(
+        IDENTITY, [bug("b")], [finding("f")], [judgement("f", "b", True)], results, 1, leaks=[]
+    )
+    leaky = compute_cell(
+        IDENTITY, [bug("b")], [finding("f")], [judgement("f", "b", True)], results, 1, leaks=leaks
+    )
+    assert (leaky.leaked_passes, leaky.leak_hits, leaky.leak_suspects, leaky.leak_attempts) == (
+        2,
+        3,
+        1,
+        1,
+    )
+    assert (clean.leaked_passes, clean.leak_hits, clean.leak_suspects, clean.leak_attempts) == (
+        0,
+        0,
+        0,
+        0,
+    )
+    assert (leaky.environment, leaky.sandbox) == ("built+sources_only", "docker")
+    assert (leaky.recall, leaky.precision) == (clean.recall, clean.precision) == (1, 1)
+
+
+def test_a_run_without_sessions_has_no_leaks_to_count():
+    cell = compute_cell(IDENTITY, [bug("b")], [], [], [result()], 1)
+    assert cell.leaked_passes is cell.leak_hits is cell.leak_suspects is cell.leak_attempts is None
+    assert cell.environment is cell.sandbox is None

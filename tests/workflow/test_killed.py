@@ -48,7 +48,8 @@ def demo(workflow, server):
     entry = f'stub: {{litellm_id: openai/stub, api_base: "{address}", price: free, concurrency: 1}}'
     (workflow.folder / "config/test-models.yaml").write_text(_without_stub(models) + entry + "\n")
     settings = yaml.safe_load((workflow.folder / "config/stub.yaml").read_text())
-    settings["models_file"] = "config/test-models.yaml"
+    settings |= {"models_file": "config/test-models.yaml", "runs": ["stub-model"]}
+    del settings["context"]  # no run here sees it
     # one judged stage: with one call at a time, the others would take minutes
     settings["reference"] = {"block_size": 10, "classify": {"engine": "stub"}}
     (workflow.folder / "config/test.yaml").write_text(yaml.safe_dump(settings))

@@ -79,17 +79,15 @@ def date_releases(
     packuments: Mapping[str, Packument],
     cutoff: datetime,
     *,
-    committed: bool,
     accept: Mapping[str, str],
 ) -> Dated:
     """Hold every release against T0.
 
     Args:
         source: the lock's name, for messages.
-        placements: what is installed.
+        placements: what is installed; those with a hash have it from the lock, a file of the snapshot.
         packuments: the registry's word, by name.
         cutoff: T0.
-        committed: whether the lock is a file of the snapshot, so that its hashes date from T0.
         accept: reasons by ``name@version`` for releases after T0 that are wanted all the same.
 
     Raises:
@@ -103,7 +101,7 @@ def date_releases(
             ground, told = "registry", bound
         elif bound is not None and packument.own_dates:
             ground, told = "later", bound
-        elif committed and one.integrity is not None:
+        elif one.integrity is not None:
             ground, told = "lock", None
         else:
             ground, told = ("undated" if bound is None else "later"), bound

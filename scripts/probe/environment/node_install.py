@@ -17,8 +17,7 @@ ROOT = f"{PREFIX}/node"
 PLACES, BINS, LINKS, FOLDERS = (f"node-{name}.tsv" for name in ("places", "bins", "links", "folders"))
 """Names of the lists among the artifacts."""
 
-INSTALL = f"""\
-mkdir -p {ROOT}/bin {ROOT}/tree
+INSTALL = rf"""mkdir -p {ROOT}/bin {ROOT}/tree
 unpack() {{
     mkdir -p "$2"
     tar -xzf "{ARTIFACTS}/$1" --strip-components=1 --no-same-owner --no-same-permissions \

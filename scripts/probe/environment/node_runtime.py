@@ -19,6 +19,7 @@ from probe.environment.base import Machine, UnbuildableError
 from probe.environment.node_dates import npm_names
 from probe.environment.node_registry import Packument
 from probe.environment.node_semver import Version, parse_version, satisfies
+from probe.environment.tree import Tree
 from probe.errors import ProbeError
 
 CALENDAR = "node-releases"
@@ -35,7 +36,12 @@ class Wish(NamedTuple):
     ranges: tuple[str, ...]
     """npm ranges, or ``lts``; the newest release with long-term support in any of them is taken."""
     where: str
-    """The file that says so."""
+    """The file that says so; empty where none does."""
+
+    @property
+    def text(self) -> str:
+        """The ranges for people."""
+        return ", ".join(self.ranges)
 
 
 @dataclass(frozen=True)
@@ -73,34 +79,34 @@ def read_calendar(tarball: bytes) -> Calendar:
     return Calendar(released, supported)
 
 
-def find_wish(files: Mapping[str, bytes]) -> Wish:
+def find_wish(tree: Tree, manifest: Mapping[str, Any]) -> Wish:
     """What the project's files say: a version file, Volta, its workflows, else ``engines``."""
     for name in _FILES:
-        if name in files:
-            version = _read_version_file(name, files[name].decode(errors="replace"))
-            if version:
-                return Wish((version,), name)
-    manifest = _manifest(files)
-    pinned = (manifest.get("volta") or {}).get("node")
+        version = _read_version_file(name, tree.text(name) or "")
+        if version:
+            return Wish((version,), name)
+    volta = manifest.get("volta")
+    pinned = volta.get("node") if isinstance(volta, dict) else None
     if isinstance(pinned, str):
         return Wish((pinned,), "package.json volta")
-    named = sorted(
-        {
-            version
-            for path, content in files.items()
-            if path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml"))
-            for version in _workflow_versions(content)
-        }
-    )
+    workflows = [
+        path
+        for path in tree.paths
+        if path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml"))
+    ]
+    named = {
+        version
+        for path in workflows
+        for version in _workflow_versions(tree.text(path) or "")
+    }
     if named:
-        return Wish(tuple(named), ".github/workflows")
-    engines = manifest.get("engines")
-    wanted = engines.get("node") if isinstance(engines, dict) else None
-    return Wish((wanted,), "package.json engines") if isinstance(wanted, str) else Wish(("lts",), "")
+        return Wish(tuple(sorted(named)), ".github/workflows")
+    wanted = _engines(manifest)
+    return Wish((wanted,), "package.json engines") if wanted else Wish(("lts",), "")
 
 
 def choose_node(
-    wish: Wish, files: Mapping[str, bytes], packument: Packument, calendar: Calendar, cutoff: datetime
+    wish: Wish, manifest: Mapping[str, Any], packument: Packument, calendar: Calendar, cutoff: datetime
 ) -> str:
     """The newest release of the wished lines that was out by T0; long-term support goes first.
 
@@ -116,8 +122,7 @@ def choose_node(
         if (version := parse_version(text)) and version.final and _was_out(text, packument, calendar, cutoff)
     ]
     supported = calendar.lines(cutoff)
-    engines = _manifest(files).get("engines")
-    floor = engines.get("node") if isinstance(engines, dict) else None
+    floor = _engines(manifest)
     pools = [
         [v for v in out if v.major in supported and _wished(v, wish) and _allowed(v, floor)],
         [v for v in out if v.major in supported and _wished(v, wish)],
@@ -126,9 +131,8 @@ def choose_node(
     for pool in pools:
         if pool:
             return ".".join(str(part) for part in max(pool)[:3])
-    asked = ", ".join(wish.ranges)
     raise UnbuildableError(
-        f"no Node release {asked} ({wish.where or 'no file names one'}) was on npm by "
+        f"no Node release {wish.text} ({wish.where or 'no file names one'}) was on npm by "
         f"{cutoff:%Y-%m-%d}; name one as node.release in the override"
     )
 
@@ -154,8 +158,8 @@ def _wished(version: Version, wish: Wish) -> bool:
     return any(text == "lts" or satisfies(version, text) for text in wish.ranges)
 
 
-def _allowed(version: Version, floor: object) -> bool:
-    return not isinstance(floor, str) or satisfies(version, floor)
+def _allowed(version: Version, floor: str | None) -> bool:
+    return floor is None or satisfies(version, floor)
 
 
 def _read_version_file(name: str, text: str) -> str | None:
@@ -175,7 +179,7 @@ def _read_version(word: str) -> str | None:
     return word.lstrip("v") if _NAMED.fullmatch(word) else None
 
 
-def _workflow_versions(content: bytes) -> Iterator[str]:
+def _workflow_versions(content: str) -> Iterator[str]:
     try:
         told = yaml.safe_load(content)
     except (yaml.YAMLError, ValueError):
@@ -198,12 +202,10 @@ def _walk(told: Any) -> Iterator[tuple[str, Any]]:
             yield from _walk(value)
 
 
-def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
-    try:
-        told = json.loads(files.get("package.json", b"{}").decode("utf-8-sig"))
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
+def _engines(manifest: Mapping[str, Any]) -> str | None:
+    engines = manifest.get("engines")
+    wanted = engines.get("node") if isinstance(engines, dict) else None
+    return wanted if isinstance(wanted, str) else None
 
 
 def _member(archive: tarfile.TarFile, name: str) -> io.BufferedIOBase:
