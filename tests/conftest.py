@@ -79,12 +79,18 @@ ENGINES = {
 _left_out: Counter[str] = Counter()
 
 
+LONG = {"test_killed.py", "test_models.py", "test_agent_cells.py", "test_extract_workflow.py"}
+"""Files that take longest."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     for name, engine in ENGINES.items():
         config.addinivalue_line("markers", f"{name}: to run it, {engine.remedy}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # files that take minutes begin first, so that no worker waits at the end for the last of them
+    items.sort(key=lambda item: item.path.name not in LONG)
     if os.environ.get("CI") == "true":
         return
     wanted = {name for name in ENGINES for item in items if item.get_closest_marker(name)}

@@ -10,6 +10,7 @@ from probe.cli import (
     budget,
     cache,
     cells,
+    clean,
     docs,
     doctor,
     estimate,
@@ -21,7 +22,7 @@ from probe.cli import (
 )
 from probe.errors import ProbeError
 
-_COMMANDS = (cells, explain, failed, score, estimate, budget, cache, tune, repair, doctor, docs)
+_COMMANDS = (cells, explain, failed, score, estimate, budget, cache, tune, repair, doctor, clean, docs)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

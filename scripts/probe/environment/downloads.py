@@ -129,7 +129,7 @@ def _fetch(wanted: Download, kept: Path) -> None:
                 raise ProbeError(
                     f"{without_secrets(wanted.url)}: its sha256 is {found[:16]}…, the lock says "
                     f"{wanted.sha256[:16]}…; something alters downloads: name another index "
-                    "(UV_DEFAULT_INDEX, npm_config_registry)"
+                    "(UV_DEFAULT_INDEX, NPM_CONFIG_REGISTRY)"
                 )
     except MissingError:
         raise ProbeError(
@@ -180,7 +180,7 @@ def _stream(url: str, sink: IO[bytes], headers: Mapping[str, str]) -> None:
                 break
     raise ProbeError(
         f"{without_secrets(url)}: {problem}; check the network, or name an index that can be reached "
-        "(UV_DEFAULT_INDEX, npm_config_registry)"
+        "(UV_DEFAULT_INDEX, NPM_CONFIG_REGISTRY)"
     )
 
 

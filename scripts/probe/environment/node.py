@@ -28,6 +28,7 @@ from probe.environment.node_lock import Lock, Placement, read_object
 from probe.environment.node_locks import find_lock, read_lock
 from probe.environment.node_registry import (
     Packument,
+    Published,
     Registry,
     Tarball,
     keep_artifact,
@@ -98,18 +99,23 @@ class _Fetch:
         placed = published(lock, packuments)
         dated = self._date(lock, placed, packuments)
         tarballs = {
-            one: Tarball(one.name, one.version, self._integrity(lock, one)) for one in placed
+            one: Tarball(one.name, one.version, self._integrity(lock, one, release))
+            for one, release in placed.items()
         }
         artifacts = self._registry.tarballs(
             [*tarballs.values(), runtime.node, runtime.npm], job.artifacts, job.cache
         )
         lists = {
             PLACES: places(lock, {one: tarball.file for one, tarball in tarballs.items()}),
-            BINS: bins(placed),
+            BINS: bins(placed, lock.links),
             LINKS: links(lock.links),
             FOLDERS: folders(lock),
         }
         artifacts += [self._keep(file, text) for file, text in lists.items()]
+        if not lock.hashed:
+            self._notes.append(
+                f"{lock.source} has no hashes of tarballs: those of the registry are held"
+            )
         unrun = sorted({one.name for one, release in placed.items() if release.scripts})
         if unrun:
             self._notes.append(f"install scripts are not run: {', '.join(unrun)}")
@@ -166,14 +172,12 @@ class _Fetch:
             for name, version in sorted(self._added().items())
         ]
 
-    def _integrity(self, lock: Lock, one: Placement) -> str:
-        """The lock's hash, or for what a person added the registry's."""
+    def _integrity(self, lock: Lock, one: Placement, release: Published) -> str:
+        """The lock's hash; the registry's for what a person added, and where locks have none."""
         if one.integrity is not None:
             return one.integrity
-        if one.name in self._added():
-            known = self._registry.packument(one.name).releases[one.version].integrity
-            if known is not None:
-                return known
+        if release.integrity is not None and (not lock.hashed or one.name in self._added()):
+            return release.integrity
         lacking = sum(other.integrity is None for other in lock.placements)
         raise ProbeError(
             f"{lock.source}: {lacking} packages have no hash, {one.name}@{one.version} first; name another "
@@ -183,8 +187,14 @@ class _Fetch:
     def _date(
         self, lock: Lock, placed: Iterable[Placement], packuments: Mapping[str, Packument]
     ) -> Dated:
+        added = self._added()
         return date_releases(
-            lock.source, placed, packuments, self._job.cutoff, accept=self._job.override.late
+            lock.source,
+            placed,
+            packuments,
+            self._job.cutoff,
+            uncommitted=added,
+            accept=self._job.override.late,
         )
 
     def _runtime(self) -> _Runtime:
@@ -218,9 +228,7 @@ class _Fetch:
                     version=node,
                     uploaded=min(dates, default=None),
                 ),
-                Release(
-                    ecosystem="node", name=_NPM, version=npm, uploaded=known[_NPM].bound(npm)
-                ),
+                Release(ecosystem="node", name=_NPM, version=npm, uploaded=known[_NPM].bound(npm)),
             ),
             wish.where,
         )

@@ -1,11 +1,12 @@
 """No release later than T0: what of a lock is installed here, and how each release is dated.
 
 Three grounds count. The registry's own date of publication; a mirror's date, which bounds it from above;
-and the lock itself: a hash that was committed by T0 cannot be that of a later release, and what is
-installed has that hash. A registry's own date after T0 contradicts the lock, and stops the build.
+and, where a mirror's date is no help, the lock itself: what stands in a file that was committed by T0
+was there by T0, and npm never lets a version have other bytes later. A registry's own date after T0
+contradicts the lock, and stops the build.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -23,7 +24,7 @@ class Dated(NamedTuple):
     """What is known of the age of a lock's releases."""
 
     releases: tuple[Release, ...]
-    """Each once, sorted; ``uploaded`` is None where only the lock's hash speaks for it."""
+    """Each once, sorted; ``uploaded`` is None where only the lock speaks for it."""
     accepted: tuple[str, ...]
     """Releases after T0 that the override accepts, with its reasons."""
     notes: tuple[str, ...]
@@ -79,15 +80,17 @@ def date_releases(
     packuments: Mapping[str, Packument],
     cutoff: datetime,
     *,
+    uncommitted: Collection[str] = (),
     accept: Mapping[str, str],
 ) -> Dated:
     """Hold every release against T0.
 
     Args:
         source: the lock's name, for messages.
-        placements: what is installed; those with a hash have it from the lock, a file of the snapshot.
+        placements: what is installed, from a lock that is a file of the snapshot.
         packuments: the registry's word, by name.
         cutoff: T0.
+        uncommitted: names of packages that the lock does not name, but a person.
         accept: reasons by ``name@version`` for releases after T0 that are wanted all the same.
 
     Raises:
@@ -101,7 +104,7 @@ def date_releases(
             ground, told = "registry", bound
         elif bound is not None and packument.own_dates:
             ground, told = "later", bound
-        elif one.integrity is not None:
+        elif one.name not in uncommitted:
             ground, told = "lock", None
         else:
             ground, told = ("undated" if bound is None else "later"), bound
@@ -113,8 +116,8 @@ def date_releases(
     notes = []
     if by_lock:
         notes.append(
-            f"{by_lock} of {len(grounds)} npm releases: the registry is a mirror that saw them after T0; "
-            f"their hashes stand in {source} as of T0"
+            f"{by_lock} of {len(grounds)} npm releases have no date of their own: the registry is a mirror "
+            f"that saw them after T0; they stand in {source} as of T0"
         )
     return Dated(
         tuple(grounds[key][0] for key in sorted(grounds)),

@@ -4,7 +4,7 @@ The tree lies in the image, outside the project; the project's own ``node_module
 into it. So they can be written to (caches of test runners), and opening a sandbox copies nothing.
 """
 
-import os.path
+import posixpath
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
@@ -14,7 +14,9 @@ from probe.environment.recipe import ARTIFACTS, OVERLAY, PREFIX
 
 ROOT = f"{PREFIX}/node"
 """Where everything of Node is inside: ``bin``, ``runtime``, ``npm`` and ``tree``."""
-PLACES, BINS, LINKS, FOLDERS = (f"node-{name}.tsv" for name in ("places", "bins", "links", "folders"))
+PLACES, BINS, LINKS, FOLDERS = (
+    f"node-{name}.tsv" for name in ("places", "bins", "links", "folders")
+)
 """Names of the lists among the artifacts."""
 
 INSTALL = rf"""mkdir -p {ROOT}/bin {ROOT}/tree
@@ -59,13 +61,15 @@ def places(lock: Lock, files: Mapping[Placement, str]) -> str:
     return _lines((one.path, files[one]) for one in lock.placements if one in files)
 
 
-def bins(placed: Mapping[Placement, Published]) -> str:
+def bins(placed: Mapping[Placement, Published], found: Iterable[Link] = ()) -> str:
     """``bins.tsv``: a link in a ``.bin`` folder and what it leads to, relative to it."""
+    commands = {one.path: release.bins for one, release in placed.items()}
+    standing = [*((path, path) for path in commands), *((one.path, one.target) for one in found)]
     rows = []
-    for one, release in placed.items():
-        head, _, name = one.path.rpartition(MODULES)
-        for command, target in sorted(release.bins.items()):
-            inside = os.path.normpath(f"{name}/{target}")
+    for path, target in standing:
+        head, _, name = path.rpartition(MODULES)
+        for command, file in sorted(commands.get(target, {}).items()):
+            inside = posixpath.normpath(f"{name}/{file}")
             if "/" not in command and command not in {"", ".", ".."} and inside.startswith(name):
                 rows.append((f"{head}{MODULES}.bin/{command}", f"../{inside}"))
     return _lines(sorted(rows))
@@ -77,7 +81,7 @@ def links(found: Iterable[Link]) -> str:
     for link in found:
         if f"/{link.target}".find(f"/{MODULES}") >= 0:
             start = str(PurePosixPath(link.path).parent)
-            rows.append((link.path, os.path.relpath(link.target, start)))
+            rows.append((link.path, posixpath.relpath(link.target, start)))
         else:
             rows.append((link.path, f"/work/{link.target}".rstrip("/")))
     return _lines(sorted(rows))

@@ -6,7 +6,7 @@ same few lines of shell, without the manager, without a network and without fore
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from probe.errors import ProbeError
@@ -58,8 +58,10 @@ class Lock:
     """Sorted by path; folders of bundled packages are not among them."""
     links: tuple[Link, ...] = ()
     """Workspaces and packages that stand in two places."""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     """What was left out, and why."""
+    hashed: bool = True
+    """Whether the format has hashes of tarballs; Yarn 2 and later have hashes of archives of their own."""
 
 
 def read_package_lock(source: str, content: bytes) -> Lock:

@@ -17,7 +17,11 @@ _BY_NAME = {
     "yarn.lock": "yarn",
 }
 """Locks that can be read, by the manager that writes them; the first that is there is taken."""
-_UNREADABLE = {"bun.lockb": "bun's binary lock", "bun.lock": "bun's lock", "deno.lock": "Deno's lock"}
+_UNREADABLE = {
+    "bun.lockb": "bun's binary lock",
+    "bun.lock": "bun's lock",
+    "deno.lock": "Deno's lock",
+}
 
 
 def find_lock(tree: Tree, manifest: Mapping[str, Any], named: str | None) -> str:

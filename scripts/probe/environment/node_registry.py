@@ -24,7 +24,8 @@ from probe.errors import ProbeError
 from probe.records.store import atomic_writer
 
 REGISTRY = "https://registry.npmjs.org"
-"""Asked unless the variable ``npm_config_registry`` names another."""
+"""Asked unless the variable ``NPM_CONFIG_REGISTRY``, npm's own, names another."""
+_VARIABLE = "NPM_CONFIG_REGISTRY"
 
 _WORKERS = 16
 _STRENGTHS = ("sha512", "sha384", "sha256", "sha1")
@@ -89,8 +90,7 @@ class Registry:
     """A client of one npm registry."""
 
     def __init__(self, base: str | None = None) -> None:
-        named = base or os.environ.get("npm_config_registry") or REGISTRY
-        self.base = named.rstrip("/")
+        self.base = (base or os.environ.get(_VARIABLE) or REGISTRY).rstrip("/")
 
     def packument(self, name: str) -> Packument:
         """What the registry knows of a package.
@@ -127,9 +127,10 @@ class Registry:
         Raises:
             ProbeError: one is not to be had, or its hash differs.
         """
-        ordered = sorted(set(wanted))
+        # the same release may stand in a lock with hashes of different strength
+        ordered = {one.file: one for one in sorted(wanted, key=lambda one: len(one.integrity))}
         with ThreadPoolExecutor(_WORKERS) as pool:
-            jobs = [pool.submit(self._tarball, one, folder, cache) for one in ordered]
+            jobs = [pool.submit(self._tarball, one, folder, cache) for one in ordered.values()]
             try:
                 return [job.result() for job in jobs]
             except BaseException:
@@ -149,7 +150,7 @@ class Registry:
         if not check_integrity(content, wanted.integrity):
             raise ProbeError(
                 f"{url}: its hash is not {wanted.integrity[:22]}… as the lock says; "
-                "the registry serves other bytes (npm_config_registry)"
+                "the registry serves other bytes ({_VARIABLE})"
             )
         artifact = keep_artifact(wanted.file, content, folder, cache)
         with atomic_writer(known) as stream:
@@ -223,7 +224,9 @@ def _read_release(version: str, told: dict[str, Any], seen: object) -> Published
         version,
         integrity,
         _read_time(seen),
-        *(tuple(_words(told.get(key))) for key in ("os", "cpu", "libc")),
+        tuple(_words(told.get("os"))),
+        tuple(_words(told.get("cpu"))),
+        tuple(_words(told.get("libc"))),
         bins=read_bins(str(told.get("name", "")), told.get("bin")),
         node=_engine(told.get("engines")),
         scripts=bool({"preinstall", "install", "postinstall"} & set(told.get("scripts") or ())),

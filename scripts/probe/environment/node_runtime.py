@@ -94,11 +94,7 @@ def find_wish(tree: Tree, manifest: Mapping[str, Any]) -> Wish:
         for path in tree.paths
         if path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml"))
     ]
-    named = {
-        version
-        for path in workflows
-        for version in _workflow_versions(tree.text(path) or "")
-    }
+    named = {version for path in workflows for version in _workflow_versions(tree.text(path) or "")}
     if named:
         return Wish(tuple(sorted(named)), ".github/workflows")
     wanted = _engines(manifest)
@@ -106,7 +102,11 @@ def find_wish(tree: Tree, manifest: Mapping[str, Any]) -> Wish:
 
 
 def choose_node(
-    wish: Wish, manifest: Mapping[str, Any], packument: Packument, calendar: Calendar, cutoff: datetime
+    wish: Wish,
+    manifest: Mapping[str, Any],
+    packument: Packument,
+    calendar: Calendar,
+    cutoff: datetime,
 ) -> str:
     """The newest release of the wished lines that was out by T0; long-term support goes first.
 
@@ -114,12 +114,18 @@ def choose_node(
         UnbuildableError: there is none.
     """
     exact = [parse_version(text) for text in wish.ranges]
-    if len(exact) == 1 and exact[0] is not None and wish.ranges[0].lstrip("v") in packument.releases:
+    if (
+        len(exact) == 1
+        and exact[0] is not None
+        and wish.ranges[0].lstrip("v") in packument.releases
+    ):
         return wish.ranges[0].lstrip("v")
     out = [
         version
         for text in packument.releases
-        if (version := parse_version(text)) and version.final and _was_out(text, packument, calendar, cutoff)
+        if (version := parse_version(text))
+        and version.final
+        and _was_out(text, packument, calendar, cutoff)
     ]
     supported = calendar.lines(cutoff)
     floor = _engines(manifest)

@@ -11,6 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from probe.environment.override import TestOverride
+from probe.environment.recipe import TestPlan
+from probe.environment.tree import Tree
+
 _RUNNERS = {"jest", "mocha", "ts-mocha", "vitest", "ava", "tap", "tape", "uvu", "jasmine"}
 _CHECKS = {
     "eslint", "prettier", "standard", "ts-standard", "xo", "tsd", "attw", "flow", "stylelint",
@@ -23,8 +27,22 @@ _ELSEWHERE = {
 }  # fmt: skip
 _WRAPPERS = {"nyc", "c8", "cross-env", "npx", "dotenv", "env-cmd", "exec", "istanbul", "cover"}
 _BUILDING = re.compile(r"(^|[:_-])(build|compile|prepare|generate|clean|bundle|dist|transpile)")
-_FALLBACKS = ("test:unit", "test-unit", "unit", "test:node", "test:jest", "test:src", "tests", "test:ci")
+_FALLBACKS = (
+    "test:unit",
+    "test-unit",
+    "unit",
+    "test:node",
+    "test:jest",
+    "test:src",
+    "tests",
+    "test:ci",
+)
 _DEPTH = 6
+_TEST_FILE = re.compile(
+    r"(^|/)(tests?|__tests__|spec)/.*\.[cm]?[jt]sx?$|\.(test|spec)\.[cm]?[jt]sx?$"
+)
+_ENVIRONMENT = 'export CI=true NO_COLOR=1 PATH="/work/node_modules/.bin:$PATH"; '
+"""Found first while tests run only: a package may bring a command with a common name."""
 _PIECES = re.compile(r"""&&|\|\||[&;]|"(?:\\.|[^"\\])*"|'[^']*'|[^&|;"']+|.""", re.DOTALL)
 
 
@@ -66,10 +84,53 @@ class Suite:
         return _joined(self.setup, [share for share in shares if share is not None])
 
 
+def plan_tests(tree: Tree, manifest: Mapping[str, Any], said: TestOverride) -> TestPlan | None:
+    """The commands; None where nothing runs tests and nobody named a command."""
+    suite = find_suite(manifest)
+    built = _built_folder(tree, manifest)
+    if suite.tests and built is not None and not any("build" in one for one in suite.setup):
+        suite.setup.insert(0, "{ npm run build || echo 'PROBE: npm run build fails'; }")
+        suite.notes.append(f"the tests import {built}/, so that npm run build goes first")
+    full = said.full or suite.command
+    if full is None:
+        return None
+    subset = said.subset or (suite.subset if said.full is None else None)
+    skipped = tuple(f"{what}: {why}" for what, why in sorted(said.skipped.items()))
+    return TestPlan(
+        full=_ENVIRONMENT + full,
+        subset=_ENVIRONMENT + subset if subset else None,
+        totals=said.totals or "node",
+        notes=(*skipped, *(suite.notes if said.full is None else ())),
+    )
+
+
+def _built_folder(tree: Tree, manifest: Mapping[str, Any]) -> str | None:
+    """A folder of built files that the tests import and that the snapshot lacks."""
+    if "build" not in (manifest.get("scripts") or {}):
+        return None
+    entries = [str(manifest.get(key, "")) for key in ("main", "module", "types")]
+    tops = {
+        entry.removeprefix("./").partition("/")[0]
+        for entry in entries
+        if "/" in entry.removeprefix("./")
+    }
+    present = {path.partition("/")[0] for path in tree.paths}
+    for top in sorted(tops - present - {""}):
+        imports = re.compile(rf"""['"](?:\.{{1,2}}/)+{re.escape(top)}/""")
+        for path in tree.paths:
+            if _TEST_FILE.search(path) and imports.search(tree.text(path) or ""):
+                return top
+    return None
+
+
 def find_suite(manifest: Mapping[str, Any]) -> Suite:
     """The unit tests of a project, from ``package.json``; without any, ``tests`` is empty."""
     scripts = manifest.get("scripts")
-    told = {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
+    told = (
+        {k: v for k, v in scripts.items() if isinstance(v, str)}
+        if isinstance(scripts, dict)
+        else {}
+    )
     suite = Suite()
     for name in ("test", *_FALLBACKS):
         if name in told:
@@ -137,7 +198,9 @@ def _unwrapped(words: list[str]) -> tuple[list[str], list[str]]:
     variables = []
     while words:
         if re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
-            variables.append(f"{words[0].partition('=')[0]}={shlex.quote(words[0].partition('=')[2])}")
+            variables.append(
+                f"{words[0].partition('=')[0]}={shlex.quote(words[0].partition('=')[2])}"
+            )
             words = words[1:]
         elif words[0] in _WRAPPERS:
             words = words[1:]
@@ -171,11 +234,18 @@ def _node_tests(words: list[str]) -> bool:
 def _plain(tool: str, words: list[str]) -> str:
     """A runner's command that ends by itself, measures no coverage and prints a total."""
     kept = [word for word in words if not re.match(r"--(coverage|watch|watchAll)\b", word)]
-    command = " ".join(word if re.fullmatch(r"[\w./:=@{}*,?\[\]!+-]+", word) else shlex.quote(word) for word in kept)
+    command = " ".join(
+        word if re.fullmatch(r"[\w./:=@{}*,?\[\]!+-]+", word) else shlex.quote(word)
+        for word in kept
+    )
     if tool == "jest":
         return f"{command} --ci --coverage=false"
     if tool in {"mocha", "ts-mocha"}:
-        return command if re.search(r"(^|\s)(-R|--reporter)\b", command) else f"{command} --reporter dot"
+        return (
+            command
+            if re.search(r"(^|\s)(-R|--reporter)\b", command)
+            else f"{command} --reporter dot"
+        )
     if tool == "vitest":
         running = "" if {"run", "--run"} & set(kept) else " --run"
         return f"{command}{running} --coverage.enabled=false"

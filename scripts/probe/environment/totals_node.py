@@ -122,7 +122,9 @@ def _node_test(lines: list[str]) -> Iterator[Counts]:
     """``# pass 3`` or ``ℹ pass 3`` and its siblings, of node:test; node-tap's are alike."""
     told: dict[str, int] = {}
     for line in [*lines, "# tests 0"]:
-        found = re.fullmatch(r"(?:#|ℹ) (tests|suites|pass|fail|cancelled|skipped|skip|todo)\s+(\d+)", line)
+        found = re.fullmatch(
+            r"(?:#|ℹ) (tests|suites|pass|fail|cancelled|skipped|skip|todo)\s+(\d+)", line
+        )
         if found is None:
             continue
         if found[1] in told or found[1] == "tests":

@@ -77,6 +77,21 @@ def has_image(engine: str, tag: str) -> bool:
         client.close()
 
 
+def environment_images() -> dict[str, int]:
+    """Docker's images of snapshot environments, whoever's they are: size in bytes by tag, sorted.
+
+    Raises:
+        SandboxError: Docker does not answer.
+    """
+    client = connect()
+    try:
+        with told("Docker does not answer"):
+            found = client.images.list(filters={"label": f"{images.LABEL}=environment"})
+            return {tag: int(one.attrs["Size"]) for one in sorted(found, key=str) for tag in one.tags}
+    finally:
+        client.close()
+
+
 def remove_image(engine: str, tag: str) -> None:
     """Remove an image, where it is.
 
