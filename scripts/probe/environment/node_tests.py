@@ -41,6 +41,10 @@ _DEPTH = 6
 _TEST_FILE = re.compile(
     r"(^|/)(tests?|__tests__|spec)/.*\.[cm]?[jt]sx?$|\.(test|spec)\.[cm]?[jt]sx?$"
 )
+_EXCLUDING = {
+    "jest": "{}", "mocha": "--ignore={}", "ts-mocha": "--ignore={}", "vitest": "--exclude={}",
+}  # fmt: skip
+"""How a runner is told to leave out a file."""
 _ENVIRONMENT = 'export CI=true NO_COLOR=1 PATH="/work/node_modules/.bin:$PATH"; '
 """Found first while tests run only: a package may bring a command with a common name."""
 _PIECES = re.compile(r"""&&|\|\||[&;]|"(?:\\.|[^"\\])*"|'[^']*'|[^&|;"']+|.""", re.DOTALL)
@@ -70,6 +74,15 @@ class Suite:
         if command not in self.tests:
             self.tests.append(command)
 
+    def exclude(self, paths: list[str]) -> None:
+        """Leave out files, where the runner can; else they are run, and their failures count."""
+        for place, command in enumerate(self.tests):
+            for runner, option in _EXCLUDING.items():
+                if paths and runner in command.split():
+                    quoted = " ".join(shlex.quote(option.format(path)) for path in paths)
+                    first = " --testPathIgnorePatterns /node_modules/" if runner == "jest" else ""
+                    self.tests[place] = f"{command}{first} {quoted}"
+
     @property
     def command(self) -> str | None:
         """All of it in one line of bash; fails if a build or one of the runners does."""
@@ -91,6 +104,7 @@ def plan_tests(tree: Tree, manifest: Mapping[str, Any], said: TestOverride) -> T
     if suite.tests and built is not None and not any("build" in one for one in suite.setup):
         suite.setup.insert(0, "{ npm run build || echo 'PROBE: npm run build fails'; }")
         suite.notes.append(f"the tests import {built}/, so that npm run build goes first")
+    suite.exclude(sorted(said.skipped))
     full = said.full or suite.command
     if full is None:
         return None
