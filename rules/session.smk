@@ -83,12 +83,17 @@ rule build_leaks:
     input:
         archive=rules.build_snapshot.output.archive,
         commit=rules.build_snapshot.output.commit,
+        recipe=rules.fetch_environment.output.recipe,
         environment=rules.build_environment.output.environment,
+        history=ancient("results/{repo}/history.json"),
         override=environment_override,
     output:
         leaks="results/{repo}/snapshot/leaks.json",
     log:
         "logs/build_leaks/{repo}.log",
+    params:
+        # the proof holds for the engine whose sandbox was searched
+        engine=benchmark.settings.sandbox.engine,
     message:
         "Prove that the snapshot of {wildcards.repo} knows no future"
     script:

@@ -102,3 +102,8 @@ def test_a_project_without_numbers(tmp_path):
     )
     unknown = learn(history.path, pins, [], case.archive)
     assert (unknown.last, unknown.slug) == (None, "/little")
+
+
+def test_a_line_without_an_end_is_read_in_one_go():
+    # snakemake's tests have data in lines of a megabyte: looking back through all of it took minutes
+    assert [one.number for one in references("a.b-c/" * 200_000 + " #12")] == [12]

@@ -41,9 +41,7 @@ _DEPTH = 6
 _TEST_FILE = re.compile(
     r"(^|/)(tests?|__tests__|spec)/.*\.[cm]?[jt]sx?$|\.(test|spec)\.[cm]?[jt]sx?$"
 )
-_EXCLUDING = {
-    "jest": "{}", "mocha": "--ignore={}", "ts-mocha": "--ignore={}", "vitest": "--exclude={}",
-}  # fmt: skip
+_EXCLUDING = {"mocha": "--ignore={}", "ts-mocha": "--ignore={}", "vitest": "--exclude={}"}
 """How a runner is told to leave out a file."""
 _ENVIRONMENT = 'export CI=true NO_COLOR=1 PATH="/work/node_modules/.bin:$PATH"; '
 """Found first while tests run only: a package may bring a command with a common name."""
@@ -76,12 +74,7 @@ class Suite:
 
     def exclude(self, paths: list[str]) -> None:
         """Leave out files, where the runner can; else they are run, and their failures count."""
-        for place, command in enumerate(self.tests):
-            for runner, option in _EXCLUDING.items():
-                if paths and runner in command.split():
-                    quoted = " ".join(shlex.quote(option.format(path)) for path in paths)
-                    first = " --testPathIgnorePatterns /node_modules/" if runner == "jest" else ""
-                    self.tests[place] = f"{command}{first} {quoted}"
+        self.tests = [_without(command, paths) for command in self.tests]
 
     @property
     def command(self) -> str | None:
@@ -263,6 +256,21 @@ def _plain(tool: str, words: list[str]) -> str:
     if tool == "vitest":
         running = "" if {"run", "--run"} & set(kept) else " --run"
         return f"{command}{running} --coverage.enabled=false"
+    return command
+
+
+def _without(command: str, paths: list[str]) -> str:
+    """A runner's command that leaves out these files."""
+    words = command.split()
+    if not paths:
+        return command
+    if "jest" in words:
+        # its option for this replaces that of the project's configuration
+        named = " ".join(f"-e {shlex.quote(path)}" for path in paths)
+        return f"{command} --runTestsByPath $({command} --listTests | grep -vF {named})"
+    for runner, option in _EXCLUDING.items():
+        if runner in words:
+            return " ".join([command, *(shlex.quote(option.format(path)) for path in paths)])
     return command
 
 
