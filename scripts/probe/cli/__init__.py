@@ -22,7 +22,20 @@ from probe.cli import (
 )
 from probe.errors import ProbeError
 
-_COMMANDS = (cells, explain, failed, score, estimate, budget, cache, tune, repair, doctor, clean, docs)
+_COMMANDS = (
+    cells,
+    explain,
+    failed,
+    score,
+    estimate,
+    budget,
+    cache,
+    tune,
+    repair,
+    doctor,
+    clean,
+    docs,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

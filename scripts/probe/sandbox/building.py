@@ -87,7 +87,9 @@ def environment_images() -> dict[str, int]:
     try:
         with told("Docker does not answer"):
             found = client.images.list(filters={"label": f"{images.LABEL}=environment"})
-            return {tag: int(one.attrs["Size"]) for one in sorted(found, key=str) for tag in one.tags}
+            return {
+                tag: int(one.attrs["Size"]) for one in sorted(found, key=str) for tag in one.tags
+            }
     finally:
         client.close()
 
