@@ -43,7 +43,7 @@ _TEST_FILE = re.compile(
 )
 _EXCLUDING = {"mocha": "--ignore={}", "ts-mocha": "--ignore={}", "vitest": "--exclude={}"}
 """How a runner is told to leave out a file."""
-_ENVIRONMENT = 'export CI=true NO_COLOR=1 PATH="/work/node_modules/.bin:$PATH"; '
+_ENVIRONMENT = 'export CI=true PATH="/work/node_modules/.bin:$PATH"; '
 """Found first while tests run only: a package may bring a command with a common name."""
 _PIECES = re.compile(r"""&&|\|\||[&;]|"(?:\\.|[^"\\])*"|'[^']*'|[^&|;"']+|.""", re.DOTALL)
 
