@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from probe.environment.base import UnbuildableError
 from probe.environment.node_lock import MODULES, Link, Placement
 
 
@@ -60,6 +61,9 @@ def lay_out(
 
     Returns:
         The folders, sorted by path, and a link to each workspace.
+
+    Raises:
+        UnbuildableError: releases need each other in a circle that no tree of folders can hold.
     """
     layout = _Layout()
     required = _required(importers, nodes)
@@ -71,6 +75,7 @@ def lay_out(
         folder, wanted = queue.popleft()
         for name, key in sorted(wanted.items()):
             if key in nodes and (place := layout.settle(folder, name, key)) is not None:
+                _check_end(place, key, layout.placed)
                 queue.append((place, {**nodes[key].wants, **nodes[key].needs}))
     placements = [
         _placement(path, nodes[key], key not in required) for path, key in layout.placed.items()
@@ -115,6 +120,15 @@ class _Layout:
         """Note that a name is looked up through these levels, so that none may hide it."""
         for level in levels:
             self._through.setdefault(level, {}).setdefault(name, key)
+
+
+def _check_end(place: str, key: str, placed: Mapping[str, str]) -> None:
+    """A release that comes to stand inside itself would do so for ever: links alone could hold it."""
+    if any(placed.get(level) == key for level in _above(place)[1:]):
+        raise UnbuildableError(
+            f"{key} needs itself by way of other releases that its own name must not hide: no tree of "
+            "folders holds these packages"
+        )
 
 
 def _above(folder: str) -> list[str]:

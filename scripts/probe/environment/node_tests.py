@@ -45,6 +45,7 @@ _EXCLUDING = {"mocha": "--ignore={}", "ts-mocha": "--ignore={}", "vitest": "--ex
 """How a runner is told to leave out a file."""
 _ENVIRONMENT = 'export CI=true PATH="/work/node_modules/.bin:$PATH"; '
 """Found first while tests run only: a package may bring a command with a common name."""
+_WORDS = re.compile(r"""(?:\\.|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+""")
 _PIECES = re.compile(r"""&&|\|\||[&;]|"(?:\\.|[^"\\])*"|'[^']*'|[^&|;"']+|.""", re.DOTALL)
 
 
@@ -162,12 +163,11 @@ def _read_script(name: str, scripts: Mapping[str, str], suite: Suite, depth: int
 
 def _read_step(step: str, scripts: Mapping[str, str], suite: Suite, depth: int) -> None:
     try:
-        words = shlex.split(step)
+        variables, words = _unwrapped(_words(step))
     except ValueError:
         suite.notes.append(f"left out, cannot be read: {step}")
         return
-    variables, words = _unwrapped(words)
-    called = [name for name in _called(words) if name in scripts]
+    called = [name for named in _called(words) for name in scripts if _is_named(name, named)]
     if called and depth:
         for name in called:
             if _BUILDING.search(name) and not name.startswith("test"):
@@ -183,9 +183,24 @@ def _read_step(step: str, scripts: Mapping[str, str], suite: Suite, depth: int) 
     elif tool in _ELSEWHERE:
         suite.notes.append(f"left out, needs another place to run: {step}")
     elif words and tool not in {"exit", "echo", "true", "npm", "yarn", "pnpm"}:
-        suite.build(" ".join([*variables, shlex.join(words)]))
+        suite.build(" ".join([*variables, *words]))
     elif words:
         suite.notes.append(f"left out, names no script: {step}")
+
+
+def _is_named(name: str, named: str) -> bool:
+    """Whether ``test:*`` or a plain name means a script."""
+    return name == named or (named.endswith(":*") and name.startswith(named[:-1]))
+
+
+def _words(step: str) -> list[str]:
+    """A command's words with their quotes: what the shell expands and what it does not stays so.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
+    shlex.split(step)
+    return _WORDS.findall(step)
 
 
 def _steps(script: str) -> Iterator[str]:
@@ -204,10 +219,8 @@ def _unwrapped(words: list[str]) -> tuple[list[str], list[str]]:
     """A command without coverage and other wrappers, its variables apart."""
     variables = []
     while words:
-        if re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
-            variables.append(
-                f"{words[0].partition('=')[0]}={shlex.quote(words[0].partition('=')[2])}"
-            )
+        if re.match(r"[A-Za-z_]\w*=", words[0]):
+            variables.append(words[0])
             words = words[1:]
         elif words[0] in _WRAPPERS:
             words = words[1:]
@@ -224,7 +237,7 @@ def _called(words: list[str]) -> list[str]:
     """Names of scripts that a command calls."""
     if not words:
         return []
-    tool, rest = words[0], [word for word in words[1:] if not word.startswith("-")]
+    tool, *rest = [word.strip("\"'") for word in words if not word.startswith("-")] or [""]
     if tool in {"npm", "pnpm", "yarn", "bun"}:
         if rest[:1] in (["run"], ["run-script"]):
             return rest[1:2]
@@ -241,10 +254,7 @@ def _node_tests(words: list[str]) -> bool:
 def _plain(tool: str, words: list[str]) -> str:
     """A runner's command that ends by itself, measures no coverage and prints a total."""
     kept = [word for word in words if not re.match(r"--(coverage|watch|watchAll)\b", word)]
-    command = " ".join(
-        word if re.fullmatch(r"[\w./:=@{}*,?\[\]!+-]+", word) else shlex.quote(word)
-        for word in kept
-    )
+    command = " ".join(kept)
     if tool == "jest":
         return f"{command} --ci --coverage=false"
     if tool in {"mocha", "ts-mocha"}:

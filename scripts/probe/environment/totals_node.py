@@ -40,30 +40,20 @@ def node_totals(output: str) -> Counts | None:
 def _jest(lines: list[str]) -> Iterator[Counts]:
     """``Test Suites: 1 failed, 2 total`` above ``Tests: 1 failed, 3 passed, 4 total``.
 
-    A suite that fails to start has no tests of its own; each one counts as a failure.
+    A suite that fails to start has no tests of its own; each one counts as a failure. Long runs list
+    the failures twice.
     """
-    crashed = 0
-    for index, line in enumerate(lines):
-        if re.match(r"\s*● Test suite failed to run", line):
-            crashed += 1
-        if not line.startswith("Tests:") or not line.endswith(" total"):
-            continue
-        told = _numbers(line)
-        failed = told.get("failed", 0)
-        if _in_summary(lines, index):
-            failed += _crashed_suites(lines, index, crashed)
-        crashed = 0
-        yield Counts(told.get("passed", 0), failed, told.get("skipped", 0) + told.get("todo", 0))
-
-
-def _in_summary(lines: list[str], index: int) -> bool:
-    return index > 0 and lines[index - 1].startswith("Test Suites:")
-
-
-def _crashed_suites(lines: list[str], index: int, crashed: int) -> int:
-    """Jest lists a failure both where it happens and, in long runs, again at the end."""
-    failed_suites = _numbers(lines[index - 1]).get("failed", 0)
-    return min(crashed, failed_suites)
+    suite, crashed = "", set()
+    for line in lines:
+        if line.startswith("FAIL "):
+            suite = line.split(" (")[0]
+        elif re.match(r"\s*● Test suite failed to run", line):
+            crashed.add(suite)
+        elif line.startswith("Tests:") and line.endswith(" total"):
+            told = _numbers(line)
+            waiting = told.get("skipped", 0) + told.get("todo", 0)
+            yield Counts(told.get("passed", 0), told.get("failed", 0) + len(crashed), waiting)
+            crashed = set()
 
 
 def _mocha(lines: list[str]) -> Iterator[Counts]:
@@ -81,18 +71,24 @@ def _mocha(lines: list[str]) -> Iterator[Counts]:
 
 
 def _vitest(lines: list[str]) -> Iterator[Counts]:
-    """``Test Files  1 failed | 2 passed (3)`` above ``Tests  1 failed | 5 passed | 1 skipped (7)``."""
-    for index, line in enumerate(lines):
-        found = re.fullmatch(r"\s+Tests  (.+ \(\d+\)|no tests)", line)
-        above = re.match(r"\s+Test Files  ", lines[index - 1]) if index else None
-        if found is None or above is None:
-            continue
-        told, files = _numbers(line), _numbers(lines[index - 1])
-        failed = told.get("failed", 0)
-        if failed == 0:
-            failed = files.get("failed", 0)
-        waiting = sum(told.get(word, 0) for word in ("skipped", "todo", "expected fail"))
-        yield Counts(told.get("passed", 0), failed, waiting)
+    """``Test Files  1 failed | 2 passed (3)`` above ``Tests  1 failed | 5 passed | 1 skipped (7)``.
+
+    A file that fails to start is listed as ``FAIL  a.test.ts [ a.test.ts ]``.
+    """
+    crashed, files = set(), 0
+    for line in lines:
+        broken = re.fullmatch(r"\s*FAIL\s.*\[ (.+) \]", line)
+        if broken is not None:
+            crashed.add(broken[1])
+        elif re.match(r"\s+Test Files  ", line):
+            files = _numbers(line).get("failed", 0)
+        elif re.fullmatch(r"\s+Tests  (.+ \(\d+\)|no tests)", line):
+            told = _numbers(line)
+            failed = told.get("failed", 0)
+            lacking = max(len(crashed), 0 if failed else files)
+            waiting = sum(told.get(word, 0) for word in ("skipped", "todo", "expected fail"))
+            yield Counts(told.get("passed", 0), failed + lacking, waiting)
+            crashed, files = set(), 0
 
 
 _AVA = re.compile(
