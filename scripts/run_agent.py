@@ -1,41 +1,35 @@
 """Let an agent audit one pass in a sandbox."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from probe.config import load_config
 from probe.finders.run import run_session
-from probe.finders.session import Session
+from probe.finders.session import session_of_files
 from probe.job import job
-from probe.models.client import Client, get_model
-from probe.models.prompts import load_prompt
-from probe.records import Environment, read_json, write_json
+from probe.models.client import Client
+from probe.records import write_json
 
 with job(snakemake.log[0]):
     benchmark = load_config(snakemake.config, Path(snakemake.scriptdir).parent)
-    settings = snakemake.params.settings
-    environment = Path(snakemake.input.environment)
-    context = snakemake.input.get("context")
+    session = session_of_files(
+        benchmark,
+        snakemake.params.settings["model"],
+        archive=Path(snakemake.input.archive),
+        environment=Path(snakemake.input.environment),
+        context=snakemake.input.get("context"),
+        prompt=Path(snakemake.input.prompt),
+        result=Path(snakemake.output.result),
+        content_sha256=snakemake.params.content_sha256,
+    )
     with Client.from_settings(benchmark.settings) as client:
-        session = Session(
-            archive=Path(snakemake.input.archive),
-            environment=read_json(environment, Environment),
-            folder=environment.parent.parent,
-            project=Path(context).read_text(encoding="utf-8") if context else "",
-            content_sha256=snakemake.params.content_sha256,
-            engine=benchmark.settings.sandbox.engine,
-            model=get_model(benchmark.models, settings["model"]),
-            prompt=load_prompt(Path(snakemake.input.prompt)),
-            # beside the declared outputs, which Snakemake removes before a job runs
-            transcripts=Path(snakemake.output.result).parent.parent / "transcripts",
-            caller=client,
-        )
         result = run_session(
             snakemake.wildcards.repo,
             snakemake.wildcards.run,
-            settings,
+            snakemake.params.settings,
             snakemake.wildcards.part,
             files=Path(snakemake.input.files),
             passes=Path(snakemake.input.passes),
-            session=session,
+            session=replace(session, caller=client),
         )
     write_json(snakemake.output.result, result)

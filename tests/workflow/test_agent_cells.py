@@ -2,10 +2,12 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
-from histories import RUFF, row, small_history
+from histories import ROOT, RUFF, row, small_history
 
+from probe.finders.cli_install import install_agents
 from probe.records import (
     Brief,
     CellMetrics,
@@ -125,6 +127,28 @@ def test_repeats_are_cells_of_their_own_and_never_copies(auditing, server):
     configure(auditing)
     assert auditing.jobs().count("run_agent") == 1
     assert server.count() == asked + passes(auditing, "full-3")["pkg-stats-py-1"].turns
+
+
+@pytest.mark.node
+@pytest.mark.npm
+def test_a_command_line_agent_is_a_cell_like_any_other(auditing, server):
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "probe-tests"
+    cache.mkdir(parents=True, exist_ok=True)
+    installed = install_agents(ROOT / "envs/agents", cache)
+    state = auditing.folder / "cache"
+    state.mkdir()
+    (state / installed.name).symlink_to(installed)
+    auditing.runs = {"codex": {"kind": "cli", "tool": "codex", "model": "stub", "working_s": 120}}
+    configure(auditing)
+    auditing.run()
+    (result,) = passes(auditing, "codex").values()
+    assert (result.status, result.sandbox.engine) == ("ok", "bubblewrap")
+    assert result.findings and result.gateway.served_models
+    assert "codex" in result.provenance.engine_version
+    assert cell(auditing, "codex").leaked_passes == 0
+    asked = server.count()
+    assert auditing.jobs() == []
+    assert server.count() == asked
 
 
 def test_a_planted_leak_stops_the_build_before_anything_is_paid(auditing, server, tmp_path):

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from probe.environment.base import UnbuildableError
 from probe.environment.node_lock import MODULES, Link, Placement
 
 
@@ -60,10 +59,7 @@ def lay_out(
         nodes: releases by key.
 
     Returns:
-        The folders, sorted by path, and a link to each workspace.
-
-    Raises:
-        UnbuildableError: releases need each other in a circle that no tree of folders can hold.
+        The folders, sorted by path, and links: to workspaces, and where releases need each other.
     """
     layout = _Layout()
     required = _required(importers, nodes)
@@ -75,12 +71,12 @@ def lay_out(
         folder, wanted = queue.popleft()
         for name, key in sorted(wanted.items()):
             if key in nodes and (place := layout.settle(folder, name, key)) is not None:
-                _check_end(place, key, layout.placed)
                 queue.append((place, {**nodes[key].wants, **nodes[key].needs}))
     placements = [
         _placement(path, nodes[key], key not in required) for path, key in layout.placed.items()
     ]
     links = [Link(f"{MODULES}{one.name}", one.path) for one in importers if one.path and one.name]
+    links += sorted(layout.links, key=lambda one: one.path)
     return sorted(placements, key=lambda one: one.path), links
 
 
@@ -90,6 +86,7 @@ class _Layout:
     def __init__(self) -> None:
         self.levels: dict[str, dict[str, str]] = {"": {}}
         self.placed: dict[str, str] = {}
+        self.links: list[Link] = []
         self._through: dict[str, dict[str, str]] = {}
 
     def settle(self, folder: str, name: str, key: str) -> str | None:
@@ -113,6 +110,11 @@ class _Layout:
         self._pass(chain[:index], name, key)
         self.levels.setdefault(level, {})[name] = key
         path = f"{level}/{MODULES}{name}".lstrip("/")
+        # releases that need each other in a circle would nest for ever: the circle is closed by a link
+        for above in chain:
+            if self.placed.get(above) == key:
+                self.links.append(Link(path, above))
+                return None
         self.placed[path] = key
         return path
 
@@ -120,15 +122,6 @@ class _Layout:
         """Note that a name is looked up through these levels, so that none may hide it."""
         for level in levels:
             self._through.setdefault(level, {}).setdefault(name, key)
-
-
-def _check_end(place: str, key: str, placed: Mapping[str, str]) -> None:
-    """A release that comes to stand inside itself would do so for ever: links alone could hold it."""
-    if any(placed.get(level) == key for level in _above(place)[1:]):
-        raise UnbuildableError(
-            f"{key} needs itself by way of other releases that its own name must not hide: no tree of "
-            "folders holds these packages"
-        )
 
 
 def _above(folder: str) -> list[str]:

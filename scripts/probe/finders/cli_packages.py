@@ -24,7 +24,7 @@ _NEEDS = ("dependencies", "optionalDependencies", "peerDependencies")
 def tool_folder(tool: CliTool, agents: Path) -> Path:
     """The folder of one tool beside that of all, made now where it is not there yet.
 
-    Its files are links to those of the installation, so that they take no room.
+    Its files are links to those of the installation where they can be, and then take no room.
 
     Args:
         tool: the agent.
@@ -101,6 +101,14 @@ def _link(tool: CliTool, agents: Path, target: Path) -> None:
         ) from error
 
 
+def _link_or_copy(source: str | Path, target: str | Path) -> None:
+    """A second name for a file; a copy where the installation lies on another file system."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 def _link_package(source: Path, target: Path) -> None:
     """A package without those nested in it, which are listed by themselves where they are needed."""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +116,7 @@ def _link_package(source: Path, target: Path) -> None:
         source,
         target,
         symlinks=True,
-        copy_function=os.link,
+        copy_function=_link_or_copy,
         ignore=lambda folder, names: {_MODULES} & set(names) if folder == str(source) else set(),
         dirs_exist_ok=True,
     )
@@ -117,8 +125,8 @@ def _link_package(source: Path, target: Path) -> None:
 def _link_programs(agents: Path, made: Path) -> None:
     for one in sorted(agents.iterdir()):
         if one.is_file():
-            os.link(one, made / one.name)
-    shutil.copytree(agents / "lib", made / "lib", copy_function=os.link)
+            _link_or_copy(one, made / one.name)
+    shutil.copytree(agents / "lib", made / "lib", copy_function=_link_or_copy)
     programs = made / _MODULES / ".bin"
     programs.mkdir(parents=True, exist_ok=True)
     for link in sorted((agents / _MODULES / ".bin").iterdir()):

@@ -15,11 +15,13 @@ from pydantic import ValidationError
 
 from probe.code.languages import language_of
 from probe.code.units import enclosing_unit, find_units
+from probe.config import Benchmark
 from probe.errors import FinderError
 from probe.finders.audit_prompt import AuditTexts, audit_texts
 from probe.finders.locate import SnapshotTree
 from probe.finders.normalise import Cleaner, Normalised, RawItem, normalise, quoted_paths
-from probe.models.prompts import Prompt
+from probe.models.client import get_model
+from probe.models.prompts import Prompt, load_prompt
 from probe.records import (
     Environment,
     Finding,
@@ -33,6 +35,7 @@ from probe.records import (
     Severity,
     Usage,
     Variant,
+    read_json,
 )
 from probe.records.base import Confidence
 from probe.sandbox import WORK, Limits, SandboxInfo
@@ -106,6 +109,48 @@ class Session:
     """Where a gateway books the calls of a command-line agent."""
     agents: Path | None = None
     """Folder of the installed command-line agents."""
+
+
+def session_of_files(
+    benchmark: Benchmark,
+    model: str,
+    *,
+    archive: Path,
+    environment: Path,
+    context: str | None,
+    prompt: Path,
+    result: Path,
+    content_sha256: str,
+) -> Session:
+    """A session from the files that a rule names; who carries the conversation is added by the caller.
+
+    Args:
+        benchmark: the validated configuration.
+        model: key of the model.
+        archive: the snapshot's ``source.tar``.
+        environment: ``results/{repo}/snapshot/environment.json``.
+        context: the document on the project; None for variants that do not get it.
+        prompt: the variant's template.
+        result: the pass file. Transcripts stand beside the declared outputs, which Snakemake removes
+            before a job runs.
+        content_sha256: the brief's hash.
+
+    Raises:
+        RecordError: a file cannot be read.
+        ConfigError: the prompt cannot be read.
+        ModelError: there is no such model.
+    """
+    return Session(
+        archive=archive,
+        environment=read_json(environment, Environment),
+        folder=environment.parent.parent,
+        project=Path(context).read_text(encoding="utf-8") if context else "",
+        content_sha256=content_sha256,
+        engine=benchmark.settings.sandbox.engine,
+        model=get_model(benchmark.models, model),
+        prompt=load_prompt(prompt),
+        transcripts=result.parent.parent / "transcripts",
+    )
 
 
 @dataclass(frozen=True)
