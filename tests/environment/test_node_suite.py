@@ -19,7 +19,7 @@ PATH = 'export CI=true PATH="/work/node_modules/.bin:$PATH"; '
         ({"test": "cross-env NODE_ENV=test mocha -R spec"}, "NODE_ENV=test mocha -R spec"),
         ({"test": "vitest"}, "vitest --run --coverage.enabled=false"),
         ({"test": "vitest run --coverage"}, "vitest run --coverage.enabled=false"),
-        ({"test": "ava"}, "ava"),
+        ({"test": "ava"}, "ava --tap"),
         ({"test": "node --test test/"}, "node --test test/"),
         (
             {"test": "npm run lint && npm run test:unit", "lint": "eslint .", "test:unit": "mocha"},
@@ -36,7 +36,7 @@ PATH = 'export CI=true PATH="/work/node_modules/.bin:$PATH"; '
             "npm run build && (failed=0; node --test a.js || failed=1; node --test b.js || failed=1; exit $failed)",
         ),
         ({"test": "tsc -p test && mocha dist && node check.js"}, "tsc -p test && mocha dist --reporter dot"),
-        ({"test": "run-s lint unit", "lint": "xo", "unit": "ava"}, "ava"),
+        ({"test": "run-s lint unit", "lint": "xo", "unit": "ava"}, "ava --tap"),
         ({"pretest": "node make.js", "test": "mocha"}, "npm run pretest && mocha --reporter dot"),
         ({"test": "npm run test", "test:unit": "mocha"}, "mocha --reporter dot"),
         ({"test": "echo \"no && test\" && exit 1"}, None),

@@ -62,6 +62,31 @@ AVA = """
   3 tests failed
   1 uncaught exception
 """
+AVA_FAILED = """
+  ✔ unit › iv › lib/iv.ts
+  ✔ unit › secs › lib/secs.ts (164ms)
+  ✘ [fail]: jwks › remote › handles ECONNREFUSED
+  ─
+
+  jwks › remote › handles ECONNREFUSED
+
+  Error {
+    code: 'ENOTFOUND',
+  }
+
+  ─
+
+  1 test failed
+"""
+AVA_TAP = """
+ok 284 - unit › iv › lib/iv.ts
+
+1..285
+# tests 285
+# pass 282
+# skip 1
+# fail 2
+"""
 NODE_SPEC = """
 ▶ outer
   ✔ inner (0.2ms)
@@ -85,6 +110,8 @@ NODE_TAP = NODE_SPEC.replace("ℹ", "#")
         (VITEST, Counts(414, 2, 5)),  # one test failed, and one of two failed files has no test
         (VITEST_CRASHED, Counts(3304, 12, 93)),
         (AVA, Counts(282, 4, 4)),
+        (AVA_FAILED, Counts(2, 1, 0)),
+        (AVA_TAP, Counts(282, 2, 1)),
         (NODE_SPEC, Counts(6, 2, 2)),
         (NODE_TAP, Counts(6, 2, 2)),
         (f"{NODE_SPEC}\n{NODE_TAP}", Counts(12, 4, 4)),

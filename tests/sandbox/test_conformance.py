@@ -158,6 +158,13 @@ print(socket.create_connection(server.getsockname()).recv(2))
     assert box.run(["python3", "-c", code]).stdout == "b'hi'\n"
 
 
+def test_localhost_has_an_address(box):
+    """Test suites of projects start servers under this name."""
+    said = box.run("python3 -c 'import socket; print(socket.gethostbyname(\"localhost\"))'")
+    assert said.stdout == "127.0.0.1\n", said.stderr
+    assert box.run("grep -v '^nameserver 127' /etc/resolv.conf").stdout == ""
+
+
 def test_time_out_is_told_apart(box):
     output = box.run("echo before; sleep 60", timeout_s=1)
     assert (output.exit, output.timed_out, output.stdout) == (None, True, "before\n")

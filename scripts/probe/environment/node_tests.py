@@ -266,6 +266,9 @@ def _plain(tool: str, words: list[str]) -> str:
     if tool == "vitest":
         running = "" if {"run", "--run"} & set(kept) else " --run"
         return f"{command}{running} --coverage.enabled=false"
+    if tool == "ava":
+        # its own summary does not count the passed where some failed
+        return command if "--tap" in kept or "-t" in kept else f"{command} --tap"
     return command
 
 

@@ -98,10 +98,15 @@ _AVA = re.compile(
 
 
 def _ava(lines: list[str]) -> Iterator[Counts]:
-    """A block of ``  3 tests passed``, ``  1 test failed``, ``  1 known failure``."""
+    """A block of ``  3 tests passed``, ``  1 test failed``, ``  1 known failure``.
+
+    Where some failed, those that passed are not in it: each of them has a line of its own above.
+    """
     block: dict[str, int] = {}
+    ticks = 0
     for line in [*lines, ""]:
         found = _AVA.fullmatch(line)
+        ticks += line.startswith("  ✔ ")
         if found is not None:
             word = found[3] or ("skipped" if found[2] else "failed")
             block[word] = block.get(word, 0) + int(found[1])
@@ -110,8 +115,8 @@ def _ava(lines: list[str]) -> Iterator[Counts]:
         elif not line and block:
             if {"passed", "failed"} & set(block):
                 waiting = block.get("skipped", 0) + block.get("todo", 0)
-                yield Counts(block.get("passed", 0), block.get("failed", 0), waiting)
-            block = {}
+                yield Counts(block.get("passed", ticks), block.get("failed", 0), waiting)
+            block, ticks = {}, 0
 
 
 def _node_test(lines: list[str]) -> Iterator[Counts]:

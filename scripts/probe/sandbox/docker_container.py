@@ -33,7 +33,6 @@ def container(spec: SandboxSpec, image: str, engine: Mapping[str, Any]) -> dict[
         "Hostname": "sandbox",
         "Env": [],
         "Labels": {images.LABEL: "sandbox", f"{images.LABEL}.run": run_id()},
-        "NetworkDisabled": True,
         "Healthcheck": {"Test": ["NONE"]},
         "OpenStdin": True,
         "StdinOnce": True,
@@ -55,6 +54,7 @@ def _host_config(spec: SandboxSpec, engine: Mapping[str, Any]) -> dict[str, Any]
     return {
         "AutoRemove": True,
         "NetworkMode": "none",
+        "Dns": ["127.0.0.1"],
         "ReadonlyRootfs": True,
         "CapDrop": ["ALL"],
         "CapAdd": ["KILL"],
