@@ -4,14 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from probe import __version__
+from probe.agent import made_by
 from probe.code.tokens import count_tokens
 from probe.context.entry import SECTIONS, Document
 from probe.context.heuristic import CAUTION, VERSION, assemble
 from probe.context.render import FINDERS, PANEL, Rendered, render, section_text
 from probe.context.sources import Sources
 from probe.context.writer import ORIGIN, Writing, write_context
-from probe.models.base import NOT_SERVED
 from probe.models.client import Caller
 from probe.records import (
     CallEdge,
@@ -64,15 +63,8 @@ def agent_context(about: Writing, transcript: str, caller: Caller) -> ProjectCon
         SandboxError: no sandbox works here.
     """
     written = write_context(about, caller)
-    provenance = Provenance(
-        engine=about.model.name,
-        engine_version=written.result.served_model or NOT_SERVED,
-        probe_version=__version__,
-        prompt_sha256=about.prompt.sha256,
-        calls=written.result.calls,
-    )
     making = _Making(
-        provenance,
+        made_by(about.model, about.prompt, written.result),
         dropped=written.dropped,
         transcript=transcript,
         turns=written.result.turns,

@@ -5,12 +5,11 @@ a document by other rules than asked for would change what every session is give
 """
 
 import logging
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from probe.agent import AgentLimits, AgentResult, AgentTask, run_agent
+from probe.agent import NOBODY, AgentLimits, AgentResult, AgentTask, run_in_sandbox
 from probe.agent.actions import Submit, object_actions, tool_actions
 from probe.context.entry import Document
 from probe.context.render import FINDERS, PANEL, render
@@ -40,10 +39,6 @@ ORIGIN = (
 BOX = Limits()
 """What the sandbox may use."""
 
-ATTEMPTS = 2
-"""Sandboxes that the pass may use up."""
-
-_NOBODY = frozenset({"auth", "connection"})
 _log = logging.getLogger(__name__)
 
 
@@ -141,13 +136,9 @@ def _run(about: Writing, caller: Caller) -> AgentResult[ContextSubmission]:
         purpose=about.purpose,
     )
     spec = SandboxSpec(files=about.sources.archive, limits=about.box)
-    for attempt in range(1, ATTEMPTS + 1):
-        with closing(open_sandbox(spec, about.engine)) as box:
-            result = run_agent(caller, box, task, about.limits, about.transcript)
-        if result.reason != "dead_sandbox":
-            break
-        _log.warning("attempt %d: %s", attempt, result.detail)
-    return result
+    return run_in_sandbox(
+        caller, lambda: open_sandbox(spec, about.engine), task, about.limits, about.transcript
+    )[0]
 
 
 def _is_over(result: AgentResult[ContextSubmission]) -> bool:
@@ -174,7 +165,7 @@ def _last_submission(transcript: Path) -> ContextSubmission | None:
 def _unanswered(about: Writing, result: AgentResult[ContextSubmission], more: str = "") -> str:
     why = f"{result.reason}: {result.detail}" + (f"; {more}" if more else "")
     start = f"model {about.model.name!r}: the agent of stage context handed in no document ({why})"
-    if result.reason in _NOBODY:
+    if result.reason in NOBODY:
         return f"{start}; check api_base, key and network, then run the same command again"
     if result.status == "limit":
         return (

@@ -8,32 +8,36 @@ is a record, and only a submission is one of findings.
 import logging
 import time
 from collections.abc import Mapping
-from contextlib import closing
 from typing import NamedTuple
 
-from probe import __version__
-from probe.agent import AgentLimits, AgentResult, AgentTask, run_agent
+from probe.agent import (
+    NOBODY,
+    AgentLimits,
+    AgentResult,
+    AgentTask,
+    made_by,
+    run_in_sandbox,
+    unreached,
+)
 from probe.agent.tools import tool_specs
-from probe.environment.use import open_environment
-from probe.errors import BudgetError, FinderError, ModelError
+from probe.errors import BudgetError, FinderError
 from probe.finders.audit_prompt import AuditTexts, NoRoomError
-from probe.finders.base import FinderContext, repeat_of
+from probe.finders.base import NO_CALLS, FinderContext, limit_of, repeat_of, usd_limit
 from probe.finders.locate import SnapshotTree
 from probe.finders.session import (
     AuditAnswer,
     Session,
     SessionEnd,
-    box_limits,
+    open_box,
     session_of,
     session_result,
     session_texts,
 )
-from probe.models.base import NOT_SERVED
 from probe.models.client import Caller
 from probe.models.estimate import Spread
 from probe.models.size import prompt_tokens
-from probe.records import PassResult, Provenance, Usage, Variant
-from probe.sandbox import Sandbox, SandboxInfo
+from probe.records import PassResult, Variant
+from probe.sandbox import SandboxInfo
 
 HAND_IN = (
     "Work with bash, and hand in all your reports at once with submit, which ends the session. A limit "
@@ -43,12 +47,6 @@ HAND_IN = (
 
 SHOWN_TOKENS = 8_000
 """Tokens of a command's output that the model sees: files are read in such pieces."""
-
-ATTEMPTS = 2
-"""Sandboxes that a pass may use up."""
-
-_NOBODY = frozenset({"auth", "connection"})
-"""Kinds of failure that say nothing of the pass: the job fails, and the pass goes on another time."""
 
 _log = logging.getLogger(__name__)
 
@@ -104,16 +102,14 @@ def find(context: FinderContext) -> PassResult:
     try:
         texts = session_texts(context, tree, HAND_IN)
     except NoRoomError as error:
-        end = SessionEnd("limit", f"context: {error}", _nothing(), _made_by(session, None), started)
+        by = made_by(session.model, session.prompt, None)
+        end = SessionEnd("limit", f"context: {error}", NO_CALLS, by, started)
         return session_result(context, tree, end)
     result, info = _run(context, session, session.caller, texts)
     if result.status == "budget":
         raise BudgetError(f"{result.detail}")
-    if result.reason in _NOBODY:
-        raise ModelError(
-            f"model {session.model.name!r} does not answer: {result.reason}: {result.detail}; check "
-            "api_base, key and network, then run the same command again: what was bought is kept"
-        )
+    if result.reason in NOBODY:
+        raise unreached(session.model, f"{result.reason}: {result.detail}")
     return session_result(context, tree, _end(context, session, texts, result, info, started))
 
 
@@ -146,15 +142,10 @@ def _run(
         sample=repeat_of(context),
         purpose=f"audit {context.repo}/{context.run}/{part}",
     )
-    limits = agent_limits(context)
-    for attempt in range(1, ATTEMPTS + 1):
-        with closing(_open(context, session)) as box:
-            info = box.info
-            result = run_agent(caller, box, task, limits, session.transcripts / f"{part}.jsonl")
-        if result.reason != "dead_sandbox":
-            break
-        _log.warning("%s: attempt %d: %s", part, attempt, result.detail)
-    return result, info
+    transcript = session.transcripts / f"{part}.jsonl"
+    return run_in_sandbox(
+        caller, lambda: open_box(context), task, agent_limits(context), transcript
+    )
 
 
 def agent_limits(context: FinderContext) -> AgentLimits:
@@ -163,30 +154,12 @@ def agent_limits(context: FinderContext) -> AgentLimits:
     Raises:
         FinderError: a limit is missing or no number.
     """
-    usd = context.settings.get("usd")
     return AgentLimits(
-        turns=int(_number(context, "calls")),
-        working_s=_number(context, "working_s"),
-        usd=None if usd is None else _number(context, "usd"),
-        command_s=_number(context, "command_s"),
+        turns=int(limit_of(context, "calls")),
+        working_s=limit_of(context, "working_s"),
+        usd=usd_limit(context),
+        command_s=limit_of(context, "command_s"),
         shown_tokens=SHOWN_TOKENS,
-    )
-
-
-def _number(context: FinderContext, name: str) -> float:
-    value = context.settings.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        raise FinderError(f"run {context.run!r}: {name!r} is {value!r}; expected a number above 0")
-    return value
-
-
-def _open(context: FinderContext, session: Session) -> Sandbox:
-    return open_environment(
-        session.environment,
-        session.folder,
-        archive=session.archive,
-        engine=session.engine,
-        limits=box_limits(context.settings),
     )
 
 
@@ -198,7 +171,7 @@ def _end(
     info: SandboxInfo,
     started: float,
 ) -> SessionEnd:
-    oddities = {"source_not_in_prompt": sum(p in context.the_pass.files for p in texts.left_out)}
+    oddities = texts.counts(context.the_pass)
     if result.last_chance is not None:
         oddities[f"last_chance_{result.last_chance}"] = 1
     _log.info(
@@ -212,8 +185,8 @@ def _end(
     return SessionEnd(
         status=result.pass_status,
         error=result.error,
-        usage=result.usage if result.turns else _nothing(),
-        provenance=_made_by(session, result),
+        usage=result.usage if result.turns else NO_CALLS,
+        provenance=made_by(session.model, session.prompt, result),
         started=started,
         items=result.answer.findings if result.answer else (),
         sandbox=info,
@@ -221,17 +194,3 @@ def _end(
         turns=result.turns,
         oddities=oddities,
     )
-
-
-def _made_by(session: Session, result: AgentResult[AuditAnswer] | None) -> Provenance:
-    return Provenance(
-        engine=session.model.name,
-        engine_version=(result.served_model if result else None) or NOT_SERVED,
-        probe_version=__version__,
-        prompt_sha256=session.prompt.sha256,
-        calls=result.calls if result else (),
-    )
-
-
-def _nothing() -> Usage:
-    return Usage(calls=0, attempts=0, usd=0.0)

@@ -52,6 +52,10 @@ class AuditTexts(NamedTuple):
     left_out: tuple[str, ...] = ()
     """What there was no room for: paths of sources, and ``snippets``, ``call_graph``, ``project``."""
 
+    def counts(self, the_pass: Pass) -> dict[str, int]:
+        """Sources of the pass that were left out, as an oddity of its record."""
+        return {"source_not_in_prompt": sum(path in the_pass.files for path in self.left_out)}
+
 
 def audit_texts(
     prompt: Prompt,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from probe.errors import FinderError
-from probe.records import Pass, PassResult, SnapshotFile
+from probe.records import Pass, PassResult, SnapshotFile, Usage
 
 if TYPE_CHECKING:
     from probe.finders.session import Session
@@ -88,6 +88,31 @@ class Finder(Protocol):
             FinderError: the finder is not installed, or its settings or input cannot be read.
         """
         ...
+
+
+NO_CALLS = Usage(calls=0, attempts=0, usd=0.0)
+"""What a pass costs that asked nobody: a known nothing, not an unknown."""
+
+
+def limit_of(context: FinderContext, name: str) -> float:
+    """A limit of the run's settings.
+
+    Raises:
+        FinderError: it is missing, or no number above 0.
+    """
+    value = context.settings.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        raise FinderError(f"run {context.run!r}: {name!r} is {value!r}; expected a number above 0")
+    return value
+
+
+def usd_limit(context: FinderContext) -> float | None:
+    """The run's limit in US dollars; None for none but the budget's.
+
+    Raises:
+        FinderError: it is no number above 0.
+    """
+    return None if context.settings.get("usd") is None else limit_of(context, "usd")
 
 
 def repeat_of(context: FinderContext) -> int:

@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 from probe import __version__
 from probe.config import Settings
-from probe.environment.use import open_environment
 from probe.errors import BudgetError, FinderError, ModelError
 from probe.finders.audit_prompt import AuditTexts, NoRoomError
-from probe.finders.base import FinderContext
+from probe.finders.base import NO_CALLS, FinderContext, limit_of, usd_limit
 from probe.finders.cli_base import INSIDE, SCHEMA_FILE, Asked, CliTool, urls
-from probe.finders.cli_check import check_cli_model
+from probe.finders.cli_check import check_cli_model, check_replay
 from probe.finders.cli_install import machine, tool_version
 from probe.finders.cli_packages import tool_folder
 from probe.finders.cli_session import Talk, shown_command, talk, write_transcript
@@ -29,7 +28,7 @@ from probe.finders.session import (
     AuditAnswer,
     Session,
     SessionEnd,
-    box_limits,
+    open_box,
     session_of,
     session_result,
     session_texts,
@@ -40,7 +39,7 @@ from probe.models.base import NOT_SERVED
 from probe.models.ledger import Ledger
 from probe.models.secrets import one_line
 from probe.models.strict_schema import strict_schema
-from probe.records import GatewayUse, PassResult, PassStatus, Provenance, Usage
+from probe.records import GatewayUse, PassResult, PassStatus, Provenance
 from probe.sandbox import Mount, SandboxInfo
 
 HAND_IN = (
@@ -76,18 +75,10 @@ class _Job:
     def part(self) -> str:
         return self.context.the_pass.id
 
-    def number(self, name: str) -> float:
-        """A limit of the run's settings."""
-        value = self.context.settings.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-            run = self.context.run
-            raise FinderError(f"run {run!r}: {name!r} is {value!r}; expected a number above 0")
-        return value
-
     def caps(self) -> Caps:
         """What the gateway lets through."""
-        usd = None if self.context.settings.get("usd") is None else self.number("usd")
-        return Caps(calls=int(self.number("calls")), usd=usd, seconds=self.number("working_s"))
+        calls, seconds = limit_of(self.context, "calls"), limit_of(self.context, "working_s")
+        return Caps(calls=int(calls), usd=usd_limit(self.context), seconds=seconds)
 
     def made_by(self, served: tuple[str, ...] = ()) -> Provenance:
         """The model as served, and the tool that asked it."""
@@ -134,8 +125,7 @@ def audit(context: FinderContext, tool: CliTool) -> PassResult:
     try:
         texts = session_texts(context, tree, HAND_IN.format(schema=job.schema))
     except NoRoomError as error:
-        nothing = Usage(calls=0, attempts=0, usd=0.0)
-        end = SessionEnd("limit", f"context: {error}", nothing, job.made_by(), started)
+        end = SessionEnd("limit", f"context: {error}", NO_CALLS, job.made_by(), started)
         return session_result(context, tree, end)
     done = _run(job, f"{texts.system.strip()}\n\n{texts.user.strip()}\n")
     status, why = _verdict(job, done)
@@ -149,11 +139,7 @@ def open_ledger(settings: Settings) -> Ledger:
     Raises:
         ModelError: replay mode is on: an agent's calls are never answered from the cache.
     """
-    if settings.calls.replay:
-        raise ModelError(
-            "calls.replay is on, and a command-line agent cannot be replayed: keep its pass files, or "
-            "leave the run out"
-        )
+    check_replay(settings)
     return Ledger(Path(settings.calls.folder), settings.budget.usd)
 
 
@@ -181,18 +167,14 @@ def _run(job: _Job, prompt: str) -> _Done:
         log=session.transcripts / f"{job.part}.gateway.jsonl",
     )
     with gateway:
-        box = open_environment(
-            session.environment,
-            session.folder,
-            archive=session.archive,
-            engine=session.engine,
-            limits=box_limits(context.settings),
+        box = open_box(
+            context,
             mounts=[gateway.mount, Mount(job.agents, INSIDE)],
             variables={"TERM": "dumb", **urls(job.tool.protocol), **launch.environment},
         )
         with closing(box):
             launch = replace(launch, files={**launch.files, SCHEMA_FILE: job.schema})
-            said = talk(box, job.tool, launch, prompt, job.number("working_s"))
+            said = talk(box, job.tool, launch, prompt, limit_of(context, "working_s"))
     command = shown_command(launch, job.schema)
     header: dict[str, object] = {
         "tool": job.tool.name,
@@ -228,9 +210,12 @@ def _verdict(job: _Job, done: _Done) -> tuple[PassStatus, str | None]:
             "network, then run the same command again"
         )
     if (said.turns and said.turns[-1].exit is None) or limit == "seconds":
-        return "timeout", f"time: no answer within working_s: {job.number('working_s'):g}"
+        return (
+            "timeout",
+            f"time: no answer within working_s: {limit_of(job.context, 'working_s'):g}",
+        )
     if limit is not None:
-        return "limit", f"{limit}: no answer within {limit}: {job.number(limit):g}"
+        return "limit", f"{limit}: no answer within {limit}: {limit_of(job.context, limit):g}"
     return "failed", one_line(_failure(job.tool, said))
 
 
@@ -262,7 +247,7 @@ def _end(
     return SessionEnd(
         status=status,
         error=why,
-        usage=report.usage if report.calls else Usage(calls=0, attempts=0, usd=0.0),
+        usage=report.usage if report.calls else NO_CALLS,
         provenance=job.made_by(report.served_models),
         started=started,
         items=answer.items if answer else (),
@@ -281,7 +266,7 @@ def _end(
         ),
         command=done.command,
         oddities={
-            "source_not_in_prompt": sum(p in job.context.the_pass.files for p in texts.left_out),
+            **texts.counts(job.context.the_pass),
             "asked_again": max(len(done.talk.turns) - 1, 0),
         },
     )

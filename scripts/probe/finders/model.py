@@ -7,13 +7,13 @@ than the pass, which is then asked in parts.
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from probe.errors import FinderError
-from probe.finders.base import Asking, FinderContext, repeat_of
+from probe.finders.base import NO_CALLS, Asking, FinderContext, repeat_of
 from probe.finders.locate import SnapshotTree
-from probe.finders.normalise import Cleaner, Normalised, RawItem, normalise
+from probe.finders.normalise import Normalised
 from probe.finders.questions import Part, WindowError, joined, pass_parts, without_repeats
+from probe.finders.reported import place_items, raw_item
 from probe.models.base import Model, Question, Reply, provenance_of
 from probe.models.prompts import Prompt
 from probe.records import (
@@ -23,7 +23,6 @@ from probe.records import (
     PassStatus,
     Record,
     Severity,
-    Usage,
 )
 from probe.records.base import Confidence
 
@@ -145,39 +144,12 @@ def _files_read(answered: Answered) -> int:
 def _placed(context: FinderContext, tree: SnapshotTree, answered: Answered) -> Normalised:
     """The findings of all parts that were answered."""
     found = [
-        (part, [_raw(item) for item in reply.value.findings])
+        (part, [raw_item(item, (item.path,)) for item in reply.value.findings])
         for part, reply in answered
         if reply.value is not None
     ]
     items, repeats = without_repeats(found, tree)
-    cleaner = Cleaner({f"{tree.root}/": "", f"{tree.root}": "{snapshot}"})
-    key = (context.repo, context.run, context.the_pass.id)
-    placed = normalise(items, tree, key, cleaner)
-    oddities = dict(placed.oddities)
-    shown = set(context.the_pass.files)
-    counts = {
-        "outside_pass": sum(finding.path not in shown for finding in placed.findings),
-        "repeated_part": repeats,
-    }
-    oddities |= {kind: count for kind, count in counts.items() if count}
-    return replace(placed, oddities=dict(sorted(oddities.items())))
-
-
-def _raw(item: FoundItem) -> RawItem:
-    return RawItem(
-        paths=(item.path,),
-        first=item.first_line,
-        last=item.last_line,
-        column=None,
-        end_column=None,
-        rule=None,
-        title=item.title,
-        message=item.description,
-        severity=item.severity,
-        confidence=item.confidence,
-        suggested_fix=item.suggested_fix.strip() or None,
-        raw=item.model_dump(mode="json"),
-    )
+    return place_items(context, tree, items, {"repeated_part": repeats})
 
 
 def _result(
@@ -200,7 +172,7 @@ def _result(
         rejected=placed.rejected if placed else (),
         oddities=placed.oddities if placed else {},
         files_read=files_read,
-        usage=reply.usage if reply else Usage(calls=0, attempts=0, usd=0.0),
+        usage=reply.usage if reply else NO_CALLS,
         wall_s=time.monotonic() - started,
         provenance=provenance_of(asking.model, asking.prompt.sha256, reply),
     )

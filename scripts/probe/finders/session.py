@@ -5,7 +5,6 @@ the same prompt, the same form of an answer, the same check of every finding aga
 """
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,10 +15,12 @@ from pydantic import ValidationError
 from probe.code.languages import language_of
 from probe.code.units import enclosing_unit, find_units
 from probe.config import Benchmark
+from probe.environment.use import open_environment
 from probe.errors import FinderError
 from probe.finders.audit_prompt import AuditTexts, audit_texts
 from probe.finders.locate import SnapshotTree
-from probe.finders.normalise import Cleaner, Normalised, RawItem, normalise, quoted_paths
+from probe.finders.normalise import Cleaner, Normalised, quoted_paths
+from probe.finders.reported import place_items, raw_item
 from probe.models.client import get_model
 from probe.models.prompts import Prompt, load_prompt
 from probe.records import (
@@ -38,7 +39,7 @@ from probe.records import (
     read_json,
 )
 from probe.records.base import Confidence
-from probe.sandbox import WORK, Limits, SandboxInfo
+from probe.sandbox import WORK, Limits, Mount, Sandbox, SandboxInfo
 
 if TYPE_CHECKING:
     from probe.finders.base import FinderContext
@@ -237,8 +238,34 @@ def session_texts(context: "FinderContext", tree: SnapshotTree, hand_in: str) ->
     )
 
 
-def box_limits(settings: Mapping[str, object]) -> Limits:
-    """What a session's sandbox may use, from the run's settings."""
+def open_box(
+    context: "FinderContext",
+    mounts: Sequence[Mount] = (),
+    variables: Mapping[str, str] | None = None,
+) -> Sandbox:
+    """The session's sandbox: the snapshot in its environment, within the run's ``memory_mb``.
+
+    Args:
+        context: the job, with its session.
+        mounts: what else it sees.
+        variables: of its commands, over those of the environment.
+
+    Raises:
+        SandboxError: none can be had.
+    """
+    session = session_of(context)
+    return open_environment(
+        session.environment,
+        session.folder,
+        archive=session.archive,
+        engine=session.engine,
+        limits=_box_limits(context.settings),
+        mounts=mounts,
+        variables=variables,
+    )
+
+
+def _box_limits(settings: Mapping[str, object]) -> Limits:
     memory = settings.get("memory_mb")
     if isinstance(memory, bool) or not isinstance(memory, int):
         return Limits(processes=_PROCESSES)
@@ -316,18 +343,13 @@ def sandbox_use(info: SandboxInfo) -> SandboxUse:
 
 
 def _placed(context: "FinderContext", tree: SnapshotTree, end: SessionEnd) -> Normalised:
-    cleaner = Cleaner({f"{tree.root}/": "", f"{tree.root}": "{snapshot}"})
-    key = (context.repo, context.run, context.the_pass.id)
-    placed = normalise([_raw(item) for item in end.items], tree, key, cleaner)
-    placed = replace(placed, findings=tuple(_in_unit(found, tree) for found in placed.findings))
-    counts = Counter(placed.oddities) + Counter(end.oddities)
-    shown = set(context.the_pass.files)
-    counts["outside_pass"] += sum(finding.path not in shown for finding in placed.findings)
-    counts["malformed"] += len(end.rejected)
+    items = [raw_item(one, quoted_paths(one.path, WORK), one.snippet) for one in end.items]
+    counts = {**end.oddities, "malformed": len(end.rejected)}
+    placed = place_items(context, tree, items, counts)
     return replace(
         placed,
+        findings=tuple(_in_unit(found, tree) for found in placed.findings),
         rejected=(*end.rejected, *placed.rejected),
-        oddities={name: number for name, number in sorted(counts.items()) if number},
     )
 
 
@@ -339,21 +361,3 @@ def _in_unit(finding: Finding, tree: SnapshotTree) -> Finding:
     text = tree.text(finding.path).encode("utf-8", errors="replace")
     unit = enclosing_unit(find_units(language, text, [finding.first]), finding.first)
     return finding.model_copy(update={"unit": unit.name if unit else None})
-
-
-def _raw(item: AuditItem) -> RawItem:
-    return RawItem(
-        paths=quoted_paths(item.path, WORK),
-        first=item.first_line,
-        last=item.last_line,
-        column=None,
-        end_column=None,
-        rule=None,
-        title=item.title,
-        message=item.description,
-        severity=item.severity,
-        confidence=item.confidence,
-        suggested_fix=item.suggested_fix.strip() or None,
-        quote=item.snippet,
-        raw=item.model_dump(mode="json"),
-    )

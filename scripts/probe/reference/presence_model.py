@@ -9,15 +9,21 @@ says what was overruled. A pass without an answer leaves the candidate unjudged.
 
 import logging
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from probe import __version__
-from probe.agent import AgentLimits, AgentResult, AgentTask, run_agent
-from probe.errors import BudgetError, ModelError
+from probe.agent import (
+    NOBODY,
+    AgentLimits,
+    AgentResult,
+    AgentTask,
+    made_by,
+    run_in_sandbox,
+    unreached,
+)
+from probe.errors import BudgetError
 from probe.git.ancestry import first_parents
-from probe.models.base import NOT_SERVED, Model
+from probe.models.base import Model
 from probe.models.client import Caller
 from probe.models.prompts import Prompt
 from probe.records import (
@@ -45,9 +51,6 @@ BOX = Limits()
 
 OVERRULED_CONFIDENCE = 0.3
 """The most that a keep can have which was claimed to be a drop."""
-
-_NOBODY = frozenset({"auth", "connection"})
-"""Kinds of failure after which no other candidate need be tried."""
 
 _KINDS: dict[str, FailureKind] = {
     "no_action": "empty",
@@ -140,15 +143,9 @@ def _presence(
         result = _run(candidate, revisions, content, about, caller, checkout)
         if result.status == "budget":
             raise BudgetError(f"{result.detail}")
-        if result.reason in _NOBODY:
-            raise _unreached(about.model, f"{result.reason}: {result.detail}")
-        provenance = Provenance(
-            engine=about.model.name,
-            engine_version=result.served_model or NOT_SERVED,
-            probe_version=__version__,
-            prompt_sha256=about.prompt.sha256,
-            calls=result.calls,
-        )
+        if result.reason in NOBODY:  # no other candidate need be tried
+            raise unreached(about.model, f"{result.reason}: {result.detail}")
+        provenance = made_by(about.model, about.prompt, result)
         claim: PresenceClaim | None = result.answer
         if result.reason == "invalid_submission":
             said = last_claim(_transcript(candidate, about))
@@ -176,13 +173,8 @@ def _run(
         content_sha256=content_sha256([content, revisions.t0, revisions.fix]),
         purpose=f"{about.purpose}/{candidate.id}",
     )
-    for attempt in (1, 2):
-        with closing(checkout.open()) as box:
-            result = run_agent(caller, box, task, about.limits, _transcript(candidate, about))
-        if result.reason != "dead_sandbox":
-            break
-        _log.warning("%s: attempt %d: %s", candidate.id, attempt, result.detail)
-    return result
+    transcript = _transcript(candidate, about)
+    return run_in_sandbox(caller, checkout.open, task, about.limits, transcript)[0]
 
 
 def _judged(
@@ -270,14 +262,7 @@ def _check_reached(presences: Sequence[Presence], model: Model) -> None:
     """A server that answers nothing at all is no result, not even one of unjudged candidates."""
     silent = [one.failure for one in presences if one.failure and not one.provenance.calls]
     if len(silent) == len(presences) and {failure.kind for failure in silent} <= UNREACHED:
-        raise _unreached(model, f"{silent[0].kind}: {silent[0].detail}")
-
-
-def _unreached(model: Model, why: str) -> ModelError:
-    return ModelError(
-        f"model {model.name!r} does not answer: {why}; check api_base, key and network, then run the "
-        "same command again: what was bought is kept"
-    )
+        raise unreached(model, f"{silent[0].kind}: {silent[0].detail}")
 
 
 def _transcript(candidate: Candidate, about: Investigation) -> Path:
