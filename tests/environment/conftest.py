@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from environment_snapshots import tree_of
 from packageindex import PackageIndex
 
 from probe.environment.base import Machine
@@ -13,7 +14,7 @@ from probe.environment.tree import Tree
 @pytest.fixture
 def tree(tmp_path: Path) -> Callable[[dict[str, str]], Tree]:
     """Makes a tree of these texts."""
-    return lambda files: Tree.of(files, tmp_path)
+    return lambda files: tree_of(files, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from environment_snapshots import CUTOFF, INFO
+from environment_snapshots import CUTOFF, INFO, tree_of
 from packageindex import make_sdist
 
 from probe.environment.build import build_environment
@@ -17,7 +17,6 @@ from probe.environment.override import Override
 from probe.environment.python_install import check_python
 from probe.environment.recipe import EcosystemRecipe, Recipe, TestPlan
 from probe.environment.suite import run_suite
-from probe.environment.tree import Tree
 from probe.environment.use import open_environment
 from probe.errors import ConfigError, ProbeError, SandboxError
 from probe.git.archive import build_archive
@@ -237,7 +236,7 @@ ALPHA = {
 @pytest.mark.bubblewrap
 def test_a_package_of_source_only_and_a_version_that_git_would_tell(index, tmp_path):
     index.add("alpha-1.0.tar.gz", make_sdist("alpha", "1.0", ALPHA), "2024-05-01T00:00:00Z")
-    archive = Tree.of(AWKWARD, tmp_path).archive
+    archive = tree_of(AWKWARD, tmp_path).archive
     built = build(fetch(archive, tmp_path, "bubblewrap"), tmp_path, archive, "bubblewrap")
     assert built.environment.tests.line == "TOTAL passed=1 failed=0 skipped=0", built.printed
     # the version file is laid over the sources with T0's date, and the package's own metadata agree
@@ -256,7 +255,7 @@ def test_a_project_that_cannot_be_built_is_put_on_the_path(tmp_path):
         "src/unbuilt.py": "def main():\n    print('it ran')\n",
         "tests/test_it.py": "def test_it():\n    import unbuilt\n",
     }
-    archive = Tree.of(files, tmp_path).archive
+    archive = tree_of(files, tmp_path).archive
     built = build(fetch(archive, tmp_path, "bubblewrap"), tmp_path, archive, "bubblewrap")
     assert built.environment.tests.passed == 1, built.printed
     assert "cannot be built here" in (tmp_path / "environment/install.log").read_text()
@@ -279,14 +278,14 @@ def recipe_of(install: str, archive: Path) -> Recipe:
 
 @pytest.mark.bubblewrap
 def test_another_interpreter_than_the_recipes_is_an_error_and_no_reason(tmp_path):
-    archive = Tree.of({"a.py": ""}, tmp_path).archive
+    archive = tree_of({"a.py": ""}, tmp_path).archive
     with pytest.raises(ProbeError, match=r"is for Python 2\.7, .* delete .*recipe\.json"):
         build(recipe_of(check_python("2.7"), archive), tmp_path, archive, "bubblewrap")
 
 
 @pytest.mark.bubblewrap
 def test_an_installation_that_fails_leaves_the_sources(tmp_path):
-    archive = Tree.of({"a.py": ""}, tmp_path).archive
+    archive = tree_of({"a.py": ""}, tmp_path).archive
     built = build(
         recipe_of("echo 'error: no rust here' >&2; exit 3", archive),
         tmp_path,

@@ -4,12 +4,11 @@ import json
 from contextlib import closing
 
 import pytest
-from environment_snapshots import CUTOFF, INFO
+from environment_snapshots import CUTOFF, INFO, tree_of
 from test_build import ENGINES, LIMITS, build
 
 from probe.environment.fetch import Place, fetch_environment
 from probe.environment.override import Override
-from probe.environment.tree import Tree
 from probe.environment.use import open_environment
 from probe.records.store import file_sha256
 
@@ -59,7 +58,7 @@ def odd(tmp_path_factory, request):
     if request.param == "docker":
         request.getfixturevalue("docker_daemon")
     folder = tmp_path_factory.mktemp(f"node-{request.param}")
-    archive = Tree.of(FILES, folder).archive
+    archive = tree_of(FILES, folder).archive
     info = INFO.model_copy(update={"archive_sha256": file_sha256(archive)})
     cache = tmp_path_factory.getbasetemp() / "node-cache"
     place = Place(folder / "environment/artifacts", cache, request.param, None)

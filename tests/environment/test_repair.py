@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from asked import model_at
-from environment_snapshots import CUTOFF
+from environment_snapshots import CUTOFF, tree_of
 from modelserver import Reply, Tool
 
 from probe.agent import AgentLimits
@@ -13,7 +13,6 @@ from probe.environment.build import sources_only
 from probe.environment.override import read_override
 from probe.environment.recipe import Recipe
 from probe.environment.repair import Repair, propose_override
-from probe.environment.tree import Tree
 from probe.errors import ModelError
 from probe.models.client import Client
 from probe.models.prompts import load_prompt
@@ -29,7 +28,7 @@ def about(tmp_path, server):
     """A repository whose environment could not be built."""
     folder = tmp_path / "results/mine"
     (folder / "snapshot").mkdir(parents=True)
-    Tree.of({"tests/test_it.py": "import PIL\n"}, folder / "snapshot")
+    tree_of({"tests/test_it.py": "import PIL\n"}, folder / "snapshot")
     recipe = Recipe(
         repo="mine", archive_sha256="0" * 64, cutoff=CUTOFF, reason="its installation fails: no PIL",
         provenance=Provenance.of_heuristic("1"),

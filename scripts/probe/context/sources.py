@@ -5,14 +5,13 @@ cannot know the time after T0.
 """
 
 import re
-import tarfile
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 from probe.code.paths import is_code
-from probe.errors import RecordError
 from probe.records import SnapshotFile
+from probe.snapshot.archive import Archive
 
 LARGEST = 1_000_000
 """Bytes; of a longer file only the beginning is read."""
@@ -36,21 +35,15 @@ class Sources:
 
     def __init__(self, archive: Path, files: Iterable[SnapshotFile]) -> None:
         self.archive = archive
-        try:
-            with tarfile.open(archive, "r:") as tar:
-                self._members = {one.name: one for one in tar if one.isreg()}
-        except (OSError, tarfile.TarError) as error:
-            raise RecordError(
-                f"{archive}: cannot read: {error}; delete it and run again"
-            ) from error
+        self._archive = Archive(archive)
         self.files = sorted(files, key=lambda file: file.path)
         """As described in ``files.jsonl``, sorted by path."""
         self.text = lru_cache(maxsize=256)(self._read)
 
-    @cached_property
+    @property
     def paths(self) -> Sequence[str]:
         """Paths of all regular files, sorted."""
-        return sorted(self._members)
+        return self._archive.paths
 
     @cached_property
     def audited(self) -> Sequence[SnapshotFile]:
@@ -60,29 +53,21 @@ class Sources:
     @cached_property
     def folders(self) -> frozenset[str]:
         """Paths of all folders that hold a file at any depth; the root is ``.``."""
-        return frozenset(
-            str(above) for path in self._members for above in PurePosixPath(path).parents
-        )
+        return frozenset(str(above) for path in self.paths for above in PurePosixPath(path).parents)
 
     def __contains__(self, path: object) -> bool:
-        return path in self._members
+        return path in self._archive
 
     def exists(self, path: str) -> bool:
         """Whether a file or folder has this path; ``./`` before and ``/`` after it are allowed."""
         plain = path.removeprefix("./").rstrip("/")
-        return plain in self._members or plain in self.folders
+        return plain in self._archive or plain in self.folders
 
     def _read(self, path: str) -> str:
         """A file's text, undecodable bytes replaced; empty for what is no file or is binary."""
-        member = self._members.get(path)
-        if member is None:
+        if path not in self._archive:
             return ""
-        try:
-            with self.archive.open("rb") as stream:
-                stream.seek(member.offset_data)
-                data = stream.read(min(member.size, LARGEST))
-        except OSError as error:
-            raise RecordError(f"{self.archive}: cannot read: {error.strerror}") from error
+        data = self._archive.read(path, LARGEST)
         if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             return data.decode("utf-16", errors="replace")
         if b"\0" in data[:8000]:

@@ -1,11 +1,8 @@
-"""The snapshot's files, read from ``source.tar`` without unpacking anything."""
+"""The snapshot's files as an environment is made from them: texts and globs, without unpacking anything."""
 
-import tarfile
-from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Self
 
-from probe.errors import RecordError
+from probe.snapshot.archive import Archive
 
 _LARGEST = 20_000_000
 """Bytes; no file that says something about an environment is larger."""
@@ -20,38 +17,20 @@ class Tree:
         Raises:
             RecordError: it cannot be read.
         """
-        self._archive = archive
-        try:
-            with tarfile.open(archive, "r:") as tar:
-                self._members = {one.name: one for one in tar if one.isreg()}
-        except (OSError, tarfile.TarError) as error:
-            raise RecordError(f"{archive}: not a readable tar archive: {error}") from error
-
-    @classmethod
-    def of(cls, files: Mapping[str, str], folder: Path) -> Self:
-        """A tree of these texts, written as ``folder/source.tar``."""
-        import io
-
-        path = folder / "source.tar"
-        with tarfile.open(path, "w") as tar:
-            for name, text in sorted(files.items()):
-                member = tarfile.TarInfo(name)
-                member.size = len(text.encode())
-                tar.addfile(member, io.BytesIO(text.encode()))
-        return cls(path)
+        self._archive = Archive(archive)
 
     @property
     def archive(self) -> Path:
         """The tar file."""
-        return self._archive
+        return self._archive.path
 
     @property
     def paths(self) -> list[str]:
         """All paths, sorted."""
-        return sorted(self._members)
+        return self._archive.paths
 
     def __contains__(self, path: str) -> bool:
-        return path in self._members
+        return path in self._archive
 
     def matching(self, pattern: str) -> list[str]:
         """Paths that match a glob from the right (``requirements/*.txt``), sorted."""
@@ -59,12 +38,9 @@ class Tree:
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes; None where there is no such regular file, or an enormous one."""
-        member = self._members.get(path)
-        if member is None or member.size > _LARGEST:
+        if path not in self._archive or self._archive.size(path) > _LARGEST:
             return None
-        with tarfile.open(self._archive, "r:") as tar:
-            stream = tar.extractfile(member)
-            return stream.read() if stream else None
+        return self._archive.read(path, _LARGEST)
 
     def text(self, path: str) -> str | None:
         """A file as UTF-8, without a byte-order mark, other bytes replaced; None as :meth:`read`."""

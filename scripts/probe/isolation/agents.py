@@ -6,10 +6,12 @@ the folder that is mounted into every session. Nobody minds, until one of those 
 
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from probe.errors import IsolationError
 from probe.isolation.installed import NODE_PACKAGE, PYTHON_PACKAGE
 from probe.isolation.listing import list_archive
-from probe.isolation.project import normal, read_project
+from probe.isolation.project import read_project
 
 
 def check_agents(agents: Path, archive: Path) -> None:
@@ -25,7 +27,7 @@ def check_agents(agents: Path, archive: Path) -> None:
     names = read_project(list_archive(archive)).names
     for path in sorted(agents.rglob("*")):
         match = NODE_PACKAGE.fullmatch(str(path)) or PYTHON_PACKAGE.fullmatch(str(path))
-        if match and normal(match["name"]) in names:
+        if match and canonicalize_name(match["name"]) in names:
             raise IsolationError(
                 f"{path.parent}: the agents carry the audited project itself, in a version of today; run "
                 "this repository with an agent that does not, or mount that agent's packages alone"

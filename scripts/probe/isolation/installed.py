@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from packaging.utils import canonicalize_name
+
 from probe.environment.recipe import PREFIX
 from probe.isolation.listing import Listing
-from probe.isolation.project import Project, normal
+from probe.isolation.project import Project
 from probe.isolation.tree import Past
 from probe.records import Leak, Release
 from probe.sandbox import WORK
@@ -95,7 +97,9 @@ def check_packages(
         cutoff: T0's time.
         past: the project's history up to T0.
     """
-    dated = {(one.ecosystem, normal(one.name), one.version): one.uploaded for one in releases}
+    dated = {
+        (one.ecosystem, canonicalize_name(one.name), one.version): one.uploaded for one in releases
+    }
     packages = list(_find(inside))
     own = [one for one in packages if one.root.startswith(f"{PREFIX}/")]
     listed = {one.root for one in own if (one.ecosystem, one.name, one.version) in dated}
@@ -139,7 +143,7 @@ def _find(inside: Listing) -> Iterator[Package]:
         name, version = _told(ecosystem, texts.get(path, b"").decode("utf-8", errors="replace"))
         yield Package(
             ecosystem,
-            normal(name or groups["name"]),
+            canonicalize_name(name or groups["name"]),
             version or groups.get("version") or "",
             path,
             groups["root"],
@@ -180,7 +184,9 @@ def _is_the_project(one: Package, project: Project) -> bool:
 def _accepted(one: Package, late: Iterable[str]) -> bool:
     """Whether the override accepts the release, ``name==version`` or ``name@version``."""
     split = (key.rpartition("==" if "==" in key else "@") for key in late)
-    return (one.name, one.version) in {(normal(name), version) for name, _, version in split}
+    return (one.name, one.version) in {
+        (canonicalize_name(name), version) for name, _, version in split
+    }
 
 
 def _copies(inside: Listing, project: Project) -> Iterator[Copy]:

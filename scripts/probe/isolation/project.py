@@ -10,6 +10,8 @@ from configparser import Error as ConfigParserError
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from packaging.utils import canonicalize_name
+
 from probe.isolation.listing import Listing
 from probe.sandbox import WORK
 
@@ -33,14 +35,9 @@ class Project:
     """Names and code of the audited project."""
 
     names: frozenset[str]
-    """What its packages are called in registries, normalised."""
+    """What its packages are called in registries, as registries compare them (PEP 503)."""
     packages: Mapping[str, Mapping[str, int]]
     """Its top-level Python packages by name: bytes of each module, by path below the package."""
-
-
-def normal(name: str) -> str:
-    """A distribution's name as registries compare it (PEP 503); a scope of npm's stays."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def read_project(archive: Listing) -> Project:
@@ -57,7 +54,7 @@ def read_project(archive: Listing) -> Project:
             text = archive.read(path, _MANIFEST_BYTES).decode("utf-8", errors="replace")
             read = _READERS[PurePosixPath(path).name]
             names |= read(text)
-    return Project(frozenset(map(normal, names)), _top_packages(sizes))
+    return Project(frozenset(map(canonicalize_name, names)), _top_packages(sizes))
 
 
 def _top_packages(sizes: Mapping[str, int]) -> dict[str, dict[str, int]]:
