@@ -13,7 +13,6 @@ from probe.config import HEURISTIC, load_config
 from probe.errors import ProbeError
 from probe.finders.cli_check import pinned_version
 from probe.report import summary
-from probe.report.estimate import PROMPTS
 
 ROOT = Path(workflow.basedir)
 started = time.time()

@@ -71,9 +71,7 @@ def prompt_file(name):
 
 
 def stage_engine(stage):
-    if stage == "context":
-        return benchmark.settings.context.engine
-    return getattr(benchmark.settings.reference, stage).engine
+    return benchmark.settings.stage(stage).engine
 
 
 def stage_model(stage):
@@ -189,7 +187,7 @@ def prepared_files():
 
 
 def estimated_prompts():
-    return {name: prompt_file(name) for name in PROMPTS}
+    return {name: prompt_file(name) for name in paths.ESTIMATED_PROMPTS}
 
 
 def estimated_cells(wildcards):

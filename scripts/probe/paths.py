@@ -110,6 +110,10 @@ def audit_prompt(variant: Variant) -> str:
     return f"audit_{variant.replace('-', '_')}"
 
 
+ESTIMATED_PROMPTS = ("classify", "extract", "find", *map(audit_prompt, VARIANTS))
+"""Templates that an estimate renders."""
+
+
 def briefs_file(repo: str, variant: Variant) -> str:
     """Where the briefs of a variant stand."""
     return f"results/{repo}/snapshot/briefs/{variant}.jsonl"

@@ -17,7 +17,7 @@ from probe.context.room import check_context_room
 from probe.errors import BudgetError, ConfigError, SandboxError
 from probe.finders.audit_prompt import check_room
 from probe.finders.base import check_available
-from probe.finders.cli_check import check_cli, check_cli_model
+from probe.finders.cli_check import check_cli, check_cli_model, check_replay
 from probe.finders.sarif import check_sarif
 from probe.git.mirror import check_local, is_pinned
 from probe.models.base import Model
@@ -118,11 +118,7 @@ def _check_cli(benchmark: Benchmark, cells: Sequence[Cell], root: Path, folder: 
     for run in dict.fromkeys(cell.run for cell in cells):
         settings = benchmark.runs[run]
         if isinstance(settings, CliRun):
-            if benchmark.settings.calls.replay:
-                raise ConfigError(
-                    f"calls.replay: run {run!r} cannot be replayed: what a command-line agent asks is not "
-                    "recorded; leave it out, or import its pass files"
-                )
+            check_replay(benchmark.settings)
             check_cli_model(settings.tool, settings.model, benchmark.models[settings.model])
             check_cli(settings.tool, root / "envs/agents", state)
 

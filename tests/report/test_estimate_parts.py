@@ -9,8 +9,9 @@ from probe.code.tokens import count_tokens
 from probe.config import Cell, load_files
 from probe.models.cache import CallStore
 from probe.models.prompts import load_prompt
+from probe.paths import ESTIMATED_PROMPTS
 from probe.records import SnapshotFile, write_jsonl
-from probe.report.estimate import PROMPTS, estimate_build
+from probe.report.estimate import estimate_build
 from probe.snapshot.plan import build_plan
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,7 @@ def test_a_small_window_means_more_questions_and_none_where_no_part_fits(tmp_pat
     }
     (tmp_path / "test.yaml").write_text(yaml.safe_dump(settings))
     benchmark = load_files([tmp_path / "test.yaml"], ROOT)
-    prompts = {name: load_prompt(ROOT / "prompts" / f"{name}.j2") for name in PROMPTS}
+    prompts = {name: load_prompt(ROOT / "prompts" / f"{name}.j2") for name in ESTIMATED_PROMPTS}
     cells = [Cell("demo", name) for name in windows]
     rows = estimate_build(benchmark, cells, CallStore(tmp_path / "cache"), prompts)
     calls = {row.run: row.calls for row in rows}

@@ -28,3 +28,14 @@ def add_cache(parser: argparse.ArgumentParser, name: str = "--folder") -> None:
         metavar="FOLDER",
         help="the cache folder, calls.folder of the configuration (default: cache)",
     )
+
+
+def add_configfile(parser: argparse.ArgumentParser) -> None:
+    """The option for configurations; None where none is given."""
+    parser.add_argument(
+        "--configfile",
+        action="append",
+        type=Path,
+        metavar="FILE",
+        help="a configuration; given again, later ones win (default: config/config.yaml)",
+    )

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from probe.cli.commands import Commands
+from probe.cli.commands import Commands, add_configfile
 
 
 def add(commands: Commands) -> None:
@@ -20,13 +20,7 @@ def add(commands: Commands) -> None:
         metavar="TARGET",
         help="cells, e.g. results/sqlglot/luna-direct.metrics.csv (default: all that are configured)",
     )
-    estimate.add_argument(
-        "--configfile",
-        action="append",
-        type=Path,
-        metavar="FILE",
-        help="a configuration; given again, later ones win (default: config/config.yaml)",
-    )
+    add_configfile(estimate)
     estimate.set_defaults(run=_estimate)
 
 
@@ -34,13 +28,13 @@ def _estimate(options: argparse.Namespace) -> None:
     from probe.config import load_files
     from probe.models.cache import CallStore
     from probe.models.prompts import load_prompt
-    from probe.paths import prompt_file, read_request
-    from probe.report.estimate import PROMPTS, estimate_build, estimate_text
+    from probe.paths import ESTIMATED_PROMPTS, prompt_file, read_request
+    from probe.report.estimate import estimate_build, estimate_text
 
     root = Path()
     benchmark = load_files(options.configfile or [Path("config/config.yaml")], root)
     request = read_request(options.targets, benchmark)
-    prompts = {name: load_prompt(prompt_file(root, name)) for name in PROMPTS}
+    prompts = {name: load_prompt(prompt_file(root, name)) for name in ESTIMATED_PROMPTS}
     store = CallStore(Path(benchmark.settings.calls.folder))
     rows = estimate_build(benchmark, request.cells, store, prompts)
     print(estimate_text(rows, benchmark.settings.budget.usd))

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from probe.cli.commands import Commands, add_results
+from probe.cli.commands import Commands, add_configfile, add_results
 
 _TURNS, _WORKING_S = 40, 1_800.0
 
@@ -28,13 +28,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help=f"answers, at most (default: {_TURNS})",
     )
-    repair.add_argument(
-        "--configfile",
-        action="append",
-        type=Path,
-        metavar="FILE",
-        help="a configuration; given again, later ones win (default: config/config.yaml)",
-    )
+    add_configfile(repair)
     add_results(repair)
     repair.set_defaults(run=_repair)
 

@@ -287,4 +287,12 @@ class Settings(Section):
         }
         return {**reference, ("context",): self.context, ("matching",): self.matching}
 
+    def stage(self, name: str) -> Stage:
+        """The stage of a name: the last part of its path in the file.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return {path[-1]: stage for path, stage in self.stages().items()}[name]
+
     _distinct_names = field_validator("repositories", "runs")(_distinct)

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import cast
 
-from probe.config import ModelEntry
-from probe.errors import ConfigError, FinderError
+from probe.config import ModelEntry, Settings
+from probe.errors import ConfigError, FinderError, ModelError
 from probe.finders.base import get_finder
 from probe.finders.cli_base import CliTool
 from probe.finders.cli_install import agents_folder, check_npm, machine, tool_version
@@ -77,6 +77,19 @@ def check_cli_model(tool: str, name: str, entry: ModelEntry) -> None:
         raise ConfigError(
             f"models.yaml: {name}: {tool} cannot be told {', '.join(untold)}; name a model without for "
             "runs of this tool"
+        )
+
+
+def check_replay(settings: Settings) -> None:
+    """Say early that command-line agents cannot be replayed: their calls are never in the cache.
+
+    Raises:
+        ModelError: replay mode is on.
+    """
+    if settings.calls.replay:
+        raise ModelError(
+            "calls.replay is on, and a command-line agent cannot be replayed: keep its pass files, or "
+            "leave the run out"
         )
 
 

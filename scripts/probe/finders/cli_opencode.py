@@ -18,7 +18,7 @@ from probe.finders.cli_base import (
 from probe.finders.shape import string
 from probe.records import PassResult
 
-_PACKAGES = {"x64": "opencode-linux-x64-baseline", "arm64": "opencode-linux-arm64"}
+_PACKAGE = "opencode-linux-{machine}-baseline"
 
 
 def find(context: FinderContext) -> PassResult:
@@ -28,7 +28,12 @@ def find(context: FinderContext) -> PassResult:
 
 def _launch(asked: Asked) -> Launch:
     command = [
-        *(f"{MODULES}/{_PACKAGES[asked.machine]}/bin/opencode", "run", "--format", "json"),
+        *(
+            f"{MODULES}/{_PACKAGE.format(machine=asked.machine)}/bin/opencode",
+            "run",
+            "--format",
+            "json",
+        ),
         *("--pure", "--title", "audit", "-m", f"probe/{asked.model}"),
     ]
     return Launch(
@@ -91,7 +96,7 @@ def _read(events: Sequence[Event]) -> Spoken:
 TOOL = CliTool(
     name="opencode",
     protocol="chat",
-    package="opencode-linux-{machine}-baseline",
+    package=_PACKAGE,
     launch=_launch,
     read=_read,
     efforts=frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"}),

@@ -28,7 +28,7 @@ from probe.models.estimate import (
 from probe.models.prompts import Prompt
 from probe.models.size import prompt_tokens
 from probe.models.structured import Dialogue
-from probe.paths import VARIANTS, audit_prompt, mirror_beside, prepared_files
+from probe.paths import mirror_beside, prepared_files
 from probe.records import Commit, Pass, SnapshotFile, iter_jsonl, read_jsonl
 from probe.reference.classify_model import ClassifyAnswer, classify_questions
 from probe.reference.extract_model import ExtractAnswer
@@ -38,9 +38,6 @@ from probe.report.tables import text_table
 from probe.snapshot.files import unpack
 
 A = TypeVar("A", bound=BaseModel)
-
-PROMPTS = ("classify", "extract", "find", *map(audit_prompt, VARIANTS))
-"""Templates that an estimate renders."""
 
 CLASSIFY_OUTPUT = Spread(60, 150, 1_500)
 """Assumed tokens of a verdict: three sentences, and as much reasoning as efforts differ in."""
@@ -65,7 +62,7 @@ def estimate_build(
         benchmark: the validated configuration.
         cells: what would be built.
         store: the recorded calls.
-        prompts: templates by name: those of :data:`PROMPTS`.
+        prompts: templates by name: those of :data:`probe.paths.ESTIMATED_PROMPTS`.
 
     Raises:
         ModelError: a model that would be asked has no price.

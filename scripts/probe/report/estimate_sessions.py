@@ -6,8 +6,6 @@ more. A session that was killed is counted whole, although the answers in its tr
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -96,46 +94,30 @@ def _sessions(
     files = read_jsonl(snapshot / "files.jsonl", SnapshotFile)
     passes = list(iter_jsonl(snapshot / "passes.jsonl", Pass))
     with TemporaryDirectory(prefix="probe-snapshot-") as folder:
-        root = Path(folder)
-        unpack(snapshot / "source.tar", root)
-        tree = SnapshotTree(root, files)
+        unpack(snapshot / "source.tar", Path(folder))
+        counter = _Counter(benchmark, repo, SnapshotTree(Path(folder), files), prompts)
         for run in runs:
             settings = benchmark.runs[run]
             if isinstance(settings, SessionRun):
                 parts = [whole_pass(files)] if settings.variant == "vanilla" else passes
-                asked = _Asked(benchmark, repo, tree, get_model(benchmark.models, settings.model))
-                yield _run(asked, run, settings, parts, prompts)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What the sessions of a run have in common."""
-
-    benchmark: Benchmark
-    repo: str
-    tree: SnapshotTree
-    model: Model
+                yield _run(counter, run, settings, parts)
 
 
 def _run(
-    asked: _Asked,
-    run: str,
-    settings: SessionRun,
-    parts: Sequence[Pass],
-    prompts: Mapping[str, Prompt],
+    counter: "_Counter", run: str, settings: SessionRun, parts: Sequence[Pass]
 ) -> PlannedCalls:
-    open_ = [part for part in parts if not _ended(asked.repo, run, part.id)]
-    prompt = prompts[audit_prompt(settings.variant)]
+    open_ = [part for part in parts if not _ended(counter.repo, run, part.id)]
+    model = get_model(counter.benchmark.models, settings.model)
     spread = agent.session_spread(settings.model_dump(mode="json"), settings.variant)
     return PlannedCalls(
         stage="audit",
-        repo=asked.repo,
+        repo=counter.repo,
         run=run,
-        model=asked.model,
+        model=model,
         calls=len(open_),
         recorded=len(parts) - len(open_),
         output=spread.output,
-        prompt_tokens=sum(_first_prompt(asked, prompt, settings.variant, one) for one in open_),
+        prompt_tokens=sum(counter.first_prompt(settings.variant, model, one) for one in open_),
         turns=spread.turns,
         added=spread.added,
     )
@@ -146,32 +128,48 @@ def _ended(repo: str, run: str, part: str) -> bool:
     return file.exists() and read_json(file, PassResult).status == "ok"
 
 
-def _first_prompt(asked: _Asked, prompt: Prompt, variant: Variant, part: Pass) -> int:
-    """Tokens of a session's first request; 0 for one whose instructions do not fit: it asks nothing.
+class _Counter:
+    """Counts first prompts on one snapshot, each once: repeats of a run begin with the same."""
 
-    A context document that is not written yet counts as long as it may be.
-    """
-    document = Path(f"results/{asked.repo}/snapshot/context.md")
-    written = document.exists()
-    project = document.read_text(encoding="utf-8") if written and variant == "full" else ""
-    tokens = 0
-    with suppress(NoRoomError):
-        texts = audit_texts(
-            prompt,
-            variant,
-            asked.repo,
-            part,
-            asked.tree,
-            project=project,
-            environment=_environment(asked.repo),
-            hand_in=agent.HAND_IN,
-            room=asked.model.entry.prompt_room,
-            model=asked.model.name,
-        )
-        tokens = agent.first_prompt_tokens(texts)
-        if variant == "full" and not written:
-            tokens += asked.benchmark.settings.context.tokens
-    return tokens
+    def __init__(
+        self, benchmark: Benchmark, repo: str, tree: SnapshotTree, prompts: Mapping[str, Prompt]
+    ) -> None:
+        self.benchmark, self.repo = benchmark, repo
+        self._tree, self._prompts = tree, prompts
+        self._environment = _environment(repo)
+        document = Path(f"results/{repo}/snapshot/context.md")
+        self._project = document.read_text(encoding="utf-8") if document.exists() else None
+        self._counted: dict[tuple[Variant, int, str], int] = {}
+
+    def first_prompt(self, variant: Variant, model: Model, part: Pass) -> int:
+        """Tokens of a session's first request; 0 for one whose instructions do not fit: it asks nothing.
+
+        A context document that is not written yet counts as long as it may be.
+        """
+        key = (variant, model.entry.prompt_room, part.id)
+        if key not in self._counted:
+            self._counted[key] = self._count(variant, model, part)
+        return self._counted[key]
+
+    def _count(self, variant: Variant, model: Model, part: Pass) -> int:
+        full = variant == "full"
+        try:
+            texts = audit_texts(
+                self._prompts[audit_prompt(variant)],
+                variant,
+                self.repo,
+                part,
+                self._tree,
+                project=(self._project or "") if full else "",
+                environment=self._environment,
+                hand_in=agent.HAND_IN,
+                room=model.entry.prompt_room,
+                model=model.name,
+            )
+        except NoRoomError:
+            return 0
+        unwritten = full and self._project is None
+        return agent.first_prompt_tokens(texts) + unwritten * self.benchmark.settings.context.tokens
 
 
 def _environment(repo: str) -> Environment:
