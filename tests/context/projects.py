@@ -4,12 +4,11 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from asked import model_at
-from modelserver import ModelServer, Reply, Tool
 
 from probe.agent import AgentLimits
 from probe.code.paths import SourceScope
@@ -215,26 +214,3 @@ def submission(**fields: Any) -> dict[str, Any]:
         ],
     }
     return {**base, **fields}
-
-
-Step = Reply | str | tuple[str, ...] | Mapping[str, Any] | Callable[[str], Mapping[str, Any]]
-"""An answer; text alone; commands; a submission; one made of the last message."""
-
-
-def play(server: ModelServer, *steps: Step) -> None:
-    """Let the server follow a script, by how far the conversation is."""
-
-    def answer(body: dict[str, Any]) -> Reply | str:
-        messages = body["messages"]
-        turn = sum(message["role"] == "assistant" for message in messages)
-        step = steps[turn]
-        if callable(step) and not isinstance(step, Reply):
-            step = step(str(messages[-1]["content"]))
-        if isinstance(step, tuple):
-            commands = [Tool("bash", {"command": c}, f"c{turn}-{n}") for n, c in enumerate(step)]
-            return Reply(tool_calls=commands)
-        if isinstance(step, Mapping):
-            return Reply(tool_calls=[Tool("submit", json.dumps(step), f"c{turn}")])
-        return step
-
-    server.answer(answer)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from modelserver import Reply
-from projects import NODE, PROMPT, PYTHON, play, snapshot, submission, writing
+from projects import NODE, PROMPT, PYTHON, snapshot, submission, writing
+from scripted import play
 
 from probe.agent import replay
 from probe.context.make import agent_context

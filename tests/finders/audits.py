@@ -1,15 +1,13 @@
 """A small project to audit, and agents whose scripts a test writes."""
 
-import json
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from asked import model_at
-from modelserver import ModelServer, Reply, Tool
 
 from probe.code.languages import language_of
 from probe.finders.base import FinderContext
@@ -76,9 +74,6 @@ ENVIRONMENT = Environment(
     sha256="e" * 64,
     provenance=Provenance.of_heuristic("1"),
 )
-
-Step = Reply | str | tuple[str, ...] | list[Mapping[str, Any]] | Callable[[str], Any]
-"""An answer; text without a tool call; commands; findings to submit; one made of the last output."""
 
 
 def item(**fields: object) -> dict[str, object]:
@@ -173,29 +168,6 @@ class Project:
         finally:
             if client is None:
                 opened.close()
-
-
-def play(server: ModelServer, *steps: Step) -> None:
-    """Let the server follow a script; the step is chosen by how far the conversation is."""
-
-    def answer(body: dict[str, Any]) -> Reply | str:
-        messages = body["messages"]
-        turn = sum(message["role"] == "assistant" for message in messages)
-        step: Any = steps[turn]
-        if callable(step) and not isinstance(step, Reply):
-            step = step(str(messages[-1]["content"]))
-        if isinstance(step, tuple):
-            calls = [
-                Tool("bash", {"command": command}, f"call-{turn}-{number}")
-                for number, command in enumerate(step)
-            ]
-            return Reply(tool_calls=calls)
-        if isinstance(step, list):
-            document = json.dumps({"findings": step})
-            return Reply(tool_calls=[Tool("submit", document, f"call-{turn}")])
-        return step
-
-    server.answer(answer)
 
 
 def _row(path: str) -> SnapshotFile:

@@ -8,8 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from audits import FILES, PASSES, Project, item, play
+from audits import FILES, PASSES, Project, item
 from modelserver import Fault, Reply
+from scripted import play
 
 from probe.agent import replay
 from probe.errors import BudgetError, FinderError, ModelError, RecordError

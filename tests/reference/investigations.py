@@ -1,13 +1,13 @@
 """A small history with a candidate of every kind, and an agent whose script a test writes."""
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from builders import HistoryBuilder
 from histories import ROOT
-from modelserver import ModelServer, Reply, Tool
+from modelserver import ModelServer
+from scripted import Step, play
 
 from probe.agent import AgentLimits
 from probe.code.paths import SourceScope
@@ -26,9 +26,6 @@ TOTAL = "def total(x):\n    return x.one + x.two\n"
 CHECK = "\n\ndef check(x):\n    if x < 0:\n        raise ValueError('negative is refused')\n    return x\n"
 SCALE = "def scale(value, factor):\n    shifted = value + factor\n    return shifted\n"
 LATER = "\n\ndef later(x):\n    return x.newest * 2\n"
-
-Step = Reply | str | tuple[str, ...] | Mapping[str, Any] | Callable[[str], Mapping[str, Any]]
-"""An answer; text without a tool call; commands; a submission; one made of the last output."""
 
 
 class Case:
@@ -106,28 +103,6 @@ def drop(ground: str | None, *citations: Mapping[str, Any], **fields: Any) -> di
 
 def cite(command: str, output: str = "", status: int = 0) -> dict[str, Any]:
     return {"command": command, "exit": status, "output": output, "shows": "what it shows"}
-
-
-def play(server: ModelServer, *steps: Step) -> None:
-    """Let the server follow a script; the step is chosen by how far the conversation is."""
-
-    def answer(body: dict[str, Any]) -> Reply | str:
-        messages = body["messages"]
-        turn = sum(message["role"] == "assistant" for message in messages)
-        step = steps[turn]
-        if callable(step) and not isinstance(step, Reply):
-            step = step(str(messages[-1]["content"]))
-        if isinstance(step, tuple):
-            calls = [
-                Tool("bash", {"command": command}, f"call-{turn}-{number}")
-                for number, command in enumerate(step)
-            ]
-            return Reply(tool_calls=calls)
-        if isinstance(step, Mapping):
-            return Reply(tool_calls=[Tool("submit", json.dumps(step), f"call-{turn}")])
-        return step
-
-    server.answer(answer)
 
 
 def commands(case: Case, name: str) -> list[CommandLine]:

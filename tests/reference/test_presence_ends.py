@@ -19,10 +19,10 @@ from investigations import (
     investigate,
     keep,
     looked,
-    play,
     run,
 )
 from modelserver import Fault
+from scripted import play
 
 from probe.errors import BudgetError, ModelError, SandboxError
 from probe.git.archive import build_archive
