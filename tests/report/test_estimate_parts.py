@@ -50,6 +50,50 @@ def test_a_small_window_means_more_questions_and_none_where_no_part_fits(tmp_pat
     assert calls.get("tiny", 0) == 0
 
 
+def test_sessions_are_counted_and_repeats_begin_alike(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    prepare(tmp_path / "results/demo")
+    windows = {"large": 100_000, "tiny": 2_000}
+    models = {
+        name: {"litellm_id": "openai/free", "price": "free", "context_tokens": window,
+               "max_output_tokens": 1_000, "revision": name}
+        for name, window in windows.items()
+    }  # fmt: skip
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump(models))
+    runs = {
+        "full": {"kind": "agent", "model": "large", "repeats": 2, "calls": 1},
+        "paths": {"kind": "agent", "model": "large", "variant": "passes-only", "calls": 1},
+        "lost": {"kind": "agent", "model": "tiny", "calls": 1},
+    }
+    (tmp_path / "runs.yaml").write_text(yaml.safe_dump(runs))
+    settings = {
+        "repositories": ["demo"],
+        "runs": list(runs),
+        "models_file": str(tmp_path / "models.yaml"),
+        "runs_file": str(tmp_path / "runs.yaml"),
+    }
+    (tmp_path / "test.yaml").write_text(yaml.safe_dump(settings))
+    prompts = {name: load_prompt(ROOT / "prompts" / f"{name}.j2") for name in ESTIMATED_PROMPTS}
+
+    def tokens():
+        benchmark = load_files([tmp_path / "test.yaml"], ROOT)
+        rows = estimate_build(benchmark, benchmark.cells(), CallStore(tmp_path / "cache"), prompts)
+        assert {row.stage for row in rows} == {"audit"}
+        return {row.run: row.input_tokens for row in rows}
+
+    before = tokens()
+    assert before["full-1"] == before["full-2"]
+    source = sum(count_tokens(line) for line in TEXT.splitlines())
+    assert before["full-1"] > before["paths"] + source  # numbered lines are more than bare ones
+    assert before["lost"] == 0
+    # a document that is written counts as it is, not as long as it may be
+    document = "A library of steps. " * 20
+    (tmp_path / "results/demo/snapshot/context.md").write_text(document)
+    after = tokens()
+    assert after["paths"] == before["paths"]
+    assert before["full-1"] - 8_000 < after["full-1"] < before["full-1"] - 7_000
+
+
 def prepare(folder: Path) -> None:
     (folder / "snapshot").mkdir(parents=True)
     (folder / "reference").mkdir()
